@@ -5,6 +5,8 @@ import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
+import { datasetOf } from "./run/dataset";
+import type { Dataset } from "./run/protocol";
 import type { Claim } from "./gallery/claim";
 import { isolate, keep, keepRooms, prepareOffline } from "./run/isolate";
 import { currentLink, lessonIn, placeIn, variantIn } from "./run/link";
@@ -23,7 +25,7 @@ import { PALETTE_KEY, Search, type Command } from "./parts/commands";
 import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
-import { moduleOf, ROOMS } from "./rooms";
+import { moduleOf, ROOMS, type Entry } from "./rooms";
 import { onBlankCanvas } from "./fallbacks";
 import "./design.css";
 import "./style.css";
@@ -185,6 +187,13 @@ function variantOf({ variant, config, link = currentLink() }: OpenOptions): stri
   return variant || config?.variant || variantIn(link);
 }
 
+/** Returns the visitor's own data for a link to a run on such data, if the link contains none. */
+async function dataFor({ own, ownData }: Entry, options: OpenOptions): Promise<Dataset | undefined> {
+  const { config, checkpoint, link = currentLink() } = options;
+  if (config || checkpoint || !ownData || own !== variantIn(link) || /[?&](data|digest)=/.test(link)) return undefined;
+  return datasetOf(await ownData());
+}
+
 function forget(): void {
   badge?.button.remove();
   claim?.button.remove();
@@ -249,7 +258,8 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     const checking = link ? import("./gallery/claim").catch(() => undefined) : undefined;
     const device = link ? "cpu" : rememberedDevice();
     await isolate();
-    client = await connect({ device, ...options, room: room.id, module: moduleOf(room, variantOf(options)) });
+    const data = await dataFor(room, options);
+    client = await connect({ device, data, ...options, room: room.id, module: moduleOf(room, variantOf(options)) });
     const loaded = client.room.id === room.id ? await expected : undefined;
     const claims = await checking;
     if (opening !== openings) return client.close();

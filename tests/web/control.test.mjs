@@ -223,6 +223,27 @@ test("thousands of environments are drawn on request, and the choice is remember
   await page.context().close();
 });
 
+test("a first visit shows few large poles in slow motion, until the visitor chooses full speed", async () => {
+  const page = await visit(here, { first: true });
+  const title = (words) => page.waitForFunction((words) => document.querySelector("#environments-title").textContent === words, words);
+  const speed = () => page.locator(".transport input:checked + label").textContent();
+  await title("64 of 2,048 poles, in slow motion");
+  assert.equal(await speed(), "×¼");
+  const full = page.getByRole("button", { name: "Full speed" });
+  await full.click();
+  await title("512 of 2,048 poles");
+  assert.equal(await speed(), "Max");
+  assert.equal(await full.isVisible(), false);
+  // Another visit begins at full speed.
+  await event(page, "metrics");
+  await page.goto(here.server.url);
+  await lab(page);
+  await title("512 of 2,048 poles");
+  assert.equal(await speed(), "Max");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
 test("a link opens its environment, the key e selects the next one, and the back button the previous one", async () => {
   const page = await visit(here, { at: "#/control?variant=Acrobot-v1&envs=64&v=2" });
   const current = (name) =>

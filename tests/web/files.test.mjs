@@ -46,9 +46,9 @@ async function fewer(page) {
   await until(page, "/&envs=64&.*&file=/.test(location.hash)");
 }
 
-/** Opens the editor, and waits until it contains a file. */
+/** Shows the editor, and waits until it contains a file. */
 async function openEditor(page) {
-  await place(page, "Explore", "Your environment");
+  await place(page, "Live");
   await page.locator(".own-bar option").first().waitFor({ state: "attached" });
 }
 
@@ -137,7 +137,6 @@ test("an environment trains in a template, in typed code and in a dropped file, 
   await page.locator(".stage-actions", { hasText: "a division by zero" }).waitFor();
   await step.click();
   await page.locator(".stage-actions", { hasText: "before the error" }).waitFor();
-  await place(page, "Explore", "Your environment");
   await page.locator(".own-problems", { hasText: "division by zero" }).waitFor();
   // A dropped file opens in the editor, and a key trains in it.
   await drop(page, "mine.py", MINE);
@@ -148,6 +147,81 @@ test("an environment trains in a template, in typed code and in a dropped file, 
   await code(page).click();
   await page.keyboard.press("ControlOrMeta+Enter");
   assert.equal((await dropped()).config.data.name, "mine.py");
+  await page.context().close();
+});
+
+/** Returns the places of the code, of the visible picture and of the transport bar. */
+const places = (page) =>
+  page.evaluate(() => {
+    const boxOf = (css) =>
+      [...document.querySelectorAll(css)]
+        .find((element) => element.checkVisibility())
+        .getBoundingClientRect()
+        .toJSON();
+    return { code: boxOf(".own-code"), picture: boxOf(".stage-field, .own-picture"), bar: boxOf(".transport") };
+  });
+/** Waits until a canvas shows at least `least` colours. */
+const coloured = (page, css, least) =>
+  until(
+    page,
+    ([css, least]) => {
+      const canvas = document.querySelector(css);
+      if (!canvas?.width || !canvas.height) return false;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size >= least;
+    },
+    [css, least],
+  );
+
+test("a link without a file opens the editor beside the pictures, and the preview is that of the text", async () => {
+  const page = await visit(here, { at: "#/control?variant=own&envs=64&v=2", context: WIDE, paused: true });
+  await showsFile(page, "catch.py", "Catch ten falling fruits");
+  assert.equal(await page.evaluate(() => hothouse.variant.id), "own");
+  assert.equal(await page.evaluate(async () => (await hothouse.shared()).link.includes("&envs=64&")), true);
+  for (const viewport of [WIDE.viewport, { width: 1024, height: 768 }]) {
+    await page.setViewportSize(viewport);
+    const { code, picture, bar } = await places(page);
+    assert.ok(code.right <= picture.left && code.top < picture.bottom && picture.top < code.bottom, JSON.stringify({ code, picture }));
+    assert.ok(code.bottom <= bar.top && picture.bottom <= bar.top, JSON.stringify({ code, picture, bar }));
+  }
+  // The crowd consists of small pictures of the game.
+  await page.getByRole("img", { name: /^32 small environments, in which the policy acts/ }).waitFor();
+  await coloured(page, ".environments canvas", 8);
+  // Another file has its own picture at once. The run in the first file continues.
+  await page.getByRole("button", { name: "New", exact: true }).click();
+  await page.getByRole("button", { name: /^snake\.py/ }).click();
+  await page.locator(".own-sight", { hasText: "The agent learns it when you press Train." }).waitFor();
+  assert.equal((await page.locator(".large").isVisible()) || (await page.locator(".environments").isVisible()), false);
+  await coloured(page, ".own-picture", 3);
+  assert.equal(await page.evaluate(() => hothouse.variant.name), "catch.py");
+  // The problem is below its line and in the list, and the list is on the screen, also on a phone.
+  const text = readFileSync(FILE.replace("catch.py", "snake.py"), "utf8");
+  await write(page, text.replace("        self.hunger += 1", "    self.hunger += 1"));
+  await page.locator(".own-problems", { hasText: "One problem." }).waitFor();
+  await page.locator(".cm-problem", { hasText: "indent this line" }).waitFor();
+  await page.locator(".own-sight", { hasText: "The picture shows the last version without an error" }).waitFor();
+  for (const viewport of [WIDE.viewport, { width: 1024, height: 768 }, { width: 390, height: 844 }]) {
+    await page.setViewportSize(viewport);
+    await page.locator(".own-code").scrollIntoViewIfNeeded();
+    const list = await page.getByRole("list", { name: "Problems" }).boundingBox();
+    const { code, picture, bar } = await places(page);
+    assert.ok(list.y + list.height <= bar.top, `${viewport.width}: ${JSON.stringify({ list, bar })}`);
+    assert.equal(code.top >= picture.bottom, viewport.width === 390);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
+  }
+  // On a phone, a choice shows the controls in place of the code.
+  await page.locator(".own-switch label", { hasText: "Play" }).click();
+  assert.equal(await page.locator(".own-code").isVisible(), false);
+  await page.locator(".own-switch label", { hasText: "Code" }).click();
+  await page.setViewportSize(WIDE.viewport);
+  // Each refusal replaces the notice of the refusal before.
+  for (const change of ["self.hunger += )", "self.hunger += ("]) {
+    await write(page, text.replace("self.hunger += 1", change));
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.locator(".notice.error").first().waitFor();
+  }
+  assert.equal(await page.locator(".notice.error").count(), 1);
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
@@ -321,10 +395,10 @@ inAll(
   "the editor and the state plane of a file fit a phone",
   async () => {
     const page = await openOwn({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
-    for (const section of ["Your environment", "State plane"]) {
-      await place(page, "Explore", section);
+    for (const at of [["Live"], ["Explore", "State plane"]]) {
+      await place(page, ...at);
       const [wide, shown] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(wide <= shown, `${section}: ${wide} px wide on ${shown} px`);
+      assert.ok(wide <= shown, `${at}: ${wide} px wide on ${shown} px`);
       await accessible(page);
     }
     await page.context().close();

@@ -204,6 +204,10 @@ test("problems are marked while typing, listed, and reached by key and by button
     "Line 3: print is not part of the language.",
   ]);
   await page.getByText("2 problems.").waitFor();
+  assert.deepEqual(await page.locator(".cm-problem").allTextContents(), [
+    "lambda is not part of the language.",
+    "print is not part of the language.",
+  ]);
   await page.keyboard.press("ControlOrMeta+Home");
   await page.keyboard.press("F8");
   await page.keyboard.type("z");

@@ -26,6 +26,8 @@ type Around = { notices: Notices; announcer: Announcer };
 export class Embed extends Shown<Around> implements RoomPage {
   readonly element: HTMLElement;
   readonly trained = undefined;
+  readonly framed = true;
+  readonly isFirstVisit = false;
   private readonly view: View;
   private readonly pace: Pace;
   protected readonly knobs: Knobs;
@@ -120,6 +122,7 @@ export class Embed extends Shown<Around> implements RoomPage {
 
   // The frame always shows the picture, and it has no editor and no tours.
   showStage(): void {}
+  setSpeed(): void {}
   chooseOwn(): void {}
   beginTour(): void {}
 

@@ -40,7 +40,7 @@ import { fresh, Starts } from "./starts";
 import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
-import { steps as commonSteps, Tour, type Step } from "./tour";
+import { steps as commonSteps, isFirstVisit, Tour, type Step } from "./tour";
 import type { Trained } from "./trained";
 import type { Units } from "./units";
 import { SPEEDS } from "./transport";
@@ -57,6 +57,7 @@ const SAVED =
 export class Page extends Shown<PageContext> implements RoomPage {
   readonly element: HTMLElement;
   readonly counts: Counts;
+  readonly framed = false;
   readonly trained: Trained | undefined;
   private readonly view: View;
   private readonly starts: Starts;
@@ -287,6 +288,14 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void> {
     return this.starts.begin(variant, knobs);
+  }
+
+  get isFirstVisit(): boolean {
+    return isFirstVisit(this.client.room.id);
+  }
+
+  setSpeed(index: number): void {
+    this.readout.transport.setSpeed(index);
   }
 
   chooseOwn(): void {

@@ -125,6 +125,12 @@ export interface RoomPage<C extends Client = Client> {
   chooseOwn(): void;
   /** Shows the picture of the room. */
   showStage(): void;
+  /** True if the visitor has not been in this room before. Always false in a frame. */
+  readonly isFirstVisit: boolean;
+  /** True if the page is a frame in another page. A frame has no editor and no tours. */
+  readonly framed: boolean;
+  /** Sets the speed of training; `index` is the position in `SPEEDS`. */
+  setSpeed(index: number): void;
   /** Creates a part that is loaded when its section is first shown. */
   late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part>;
   /** Starts a tour with these steps. */

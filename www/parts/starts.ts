@@ -3,6 +3,7 @@
 
 import type { Client } from "../run/client";
 import type { Config, Value, Variant } from "../run/protocol";
+import { datasetOf } from "../run/dataset";
 import { textOf } from "../run/notice";
 import { loadVisit, type SavedRun } from "../run/store";
 import { Address, linked } from "./address";
@@ -175,6 +176,7 @@ export class Starts {
     const { client } = this;
     const present = this.sources.present();
     if (!present || this.life.aborted) return;
+    if (variant.id === this.view.ownVariant?.variant.id) this.sources.showStage();
     if (variant.id === present.config.variant) return this.address.follow();
     const kept = keptRun(client.room.id, variant.id) ?? (await this.stored(variant));
     if (!client.has(variant.id)) return this.openOwn(variant, kept);
@@ -196,9 +198,7 @@ export class Starts {
     const { room } = this.client;
     if (kept) return this.around.open({ room: room.id, variant: id, checkpoint: kept.bytes });
     const { version = 2 } = this.sources.present()?.config ?? {};
-    const file = await this.view.ownVariant!.data();
-    const content = new Uint8Array(await file.arrayBuffer());
-    const data = { name: file.name, bytes: content.length, hash: "", content };
+    const data = await datasetOf(await this.view.ownVariant!.data());
     this.around.open({ room: room.id, config: { version, room: room.id, variant: id, seed: 1, knobs: {}, data } });
   }
 

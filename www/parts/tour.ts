@@ -18,6 +18,9 @@ export type Step = { at: string; heading: string; words: string; change?: boolea
 const SEEN = "tour";
 const seenRooms = (): string[] => recall(SEEN)?.split(" ") ?? [];
 
+/** Returns true if the tour of a room has not started in this browser. */
+export const isFirstVisit = (room: string): boolean => !seenRooms().includes(room);
+
 const GAP = 16;
 /** Greatest page width at which the picture and the curve are one below the other, in px. */
 const NARROW = 900;
@@ -79,7 +82,7 @@ export class Tour {
   beginOnce(): void {
     if (this.offered) return;
     this.offered = true;
-    if (!seenRooms().includes(this.room)) this.begin(false);
+    if (isFirstVisit(this.room)) this.begin(false);
   }
 
   /**

@@ -4,9 +4,9 @@ import { button, Choice, h, icon, write } from "./dom";
 
 /** Speeds that the visitor can select. `times` is a multiple of real time; null is unlimited. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
+  { name: "×¼", spoken: "a quarter of real time", times: 0.25 },
   { name: "×1", spoken: "real time", times: 1 },
   { name: "×4", spoken: "4 times real time", times: 4 },
-  { name: "×16", spoken: "16 times real time", times: 16 },
   { name: "Max", spoken: "maximum", times: null },
 ];
 

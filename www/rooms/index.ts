@@ -2,6 +2,7 @@
 // `load` shows only the parts of the page that all rooms share.
 
 import type { RoomExtension } from "../parts/room";
+import { ownData } from "./control/own/data";
 import { STORE } from "./control/store";
 
 export interface Entry {
@@ -10,6 +11,8 @@ export interface Entry {
   load?: () => Promise<{ extension: RoomExtension }>;
   /** Variant that needs a separate wasm module. The module has the name of the variant. */
   own?: string;
+  /** Returns the data for a link to the variant `own` that contains none. */
+  ownData?: () => Promise<File>;
   /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;
   /** True if the model of this room can be exported for other programs. */
@@ -18,7 +21,7 @@ export interface Entry {
 
 /** Rooms in the order of the header. The first room is the default. */
 export const ROOMS: Entry[] = [
-  { id: "control", load: () => import("./control"), store: STORE, own: "own", model: true },
+  { id: "control", load: () => import("./control"), store: STORE, own: "own", ownData, model: true },
   { id: "backgammon", load: () => import("./backgammon"), model: true },
   { id: "cube", load: () => import("./cube"), model: true },
   { id: "logic", load: () => import("./logic") },

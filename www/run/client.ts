@@ -53,6 +53,8 @@ export interface Options {
    * digest in the link is used.
    */
   link?: string;
+  /** Data for a run of the link that needs data, if the link contains none. */
+  data?: Dataset | undefined;
   /**
    * Flavour of the wasm module (see `features.ts`) to use instead of the fastest flavour. `?use=simd128` in the page's address has the same
    * effect.
@@ -138,6 +140,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
       channel: this.line.channel,
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
+      data: options.data ?? null,
       link: options.link ?? (options.checkpoint ? "" : currentLink()),
       device: this.requestedDevice,
     });

@@ -44,6 +44,8 @@ export type ToWorker =
       channel: string;
       config: Config | null;
       checkpoint: Uint8Array | null;
+      /** Data for the run of the link, if the link contains none. */
+      data: Dataset | null;
       link: string;
       device: DeviceWish;
     }
@@ -440,7 +442,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
 }
 
 /** Starts the requested run. If the module refuses the run, starts the default run and returns the reason. */
-function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Notice | null {
+function begin({ config, checkpoint, data, link }: ToWorker & { kind: "open" }): Notice | null {
   let command: Command | undefined;
   let digest: Digest | null = null;
   try {
@@ -451,7 +453,10 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Notic
       digest = digestOf(link);
       if (digest) run.expect(digest);
     } else {
-      if (!config) ({ config, digest } = decode(link));
+      if (!config) {
+        ({ config, digest } = decode(link));
+        if (data) config = { ...config, data };
+      }
       command = { kind: "reset", config };
       run = wasm.Run.begin(config);
       if (digest) run.expect(digest);

@@ -1,10 +1,10 @@
 //! Backgammon: temporal differences by self-play. The picture shows a game of the agent against itself.
 
 use crate::{Link, Pace, Tile};
+use learn::Learner;
 use learn::backgammon::arena::Duel;
 use learn::backgammon::baselines::Random;
 use learn::backgammon::{Player, SelfTaught, Strong, StrongConfig};
-use learn::Learner;
 use math::rng::Sequence;
 use math::{Isa, Rng};
 use std::error::Error;

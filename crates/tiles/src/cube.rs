@@ -1,8 +1,8 @@
 //! The 2x2x2: walk-length regression. The picture shows a scrambled cube that the current network solves greedily.
 
 use crate::{Link, Pace, Tile};
-use learn::cube::{CubeLearner, Evaluator, Judge, Signal, Supervised, SupervisedConfig, nearest};
 use learn::Learner;
+use learn::cube::{CubeLearner, Evaluator, Judge, Signal, Supervised, SupervisedConfig, nearest};
 use math::rng::Sequence;
 use math::{Isa, Rng};
 use std::error::Error;

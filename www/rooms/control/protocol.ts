@@ -2,7 +2,7 @@
 // Generated from crates/run/src/control/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, axes: [Axis, Axis], } | { "ask": "touch", touch: Touch, } | { "ask": "plan", };
+export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, axes: [Axis, Axis], } | { "ask": "touch", touch: Touch, } | { "ask": "crowd", dt_s: number, } | { "ask": "preview", text: string, dt_s: number, } | { "ask": "plan", };
 
 /** Description of an environment, sufficient to draw it and to control it. */
 export type Environment = {
@@ -146,6 +146,28 @@ text: string | null,
 /** Name of the colour. */
 colour: string, };
 
+/**
+ * Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer contains
+ * only some of the environments, and the next answers contain the others.
+ */
+export type Crowd = {
+/** Number of the small environments; 0 if the environment draws no pictures. */
+count: number, tiles: Array<Tile>, };
+
+/** Picture of one small environment. */
+export type Tile = { env: number,
+/** Number of steps in the episode so far. */
+steps: number, shapes: Array<Drawn>, };
+
+/** Picture of the file in the editor. */
+export type Preview = {
+/** True if the text has no error. Otherwise, the picture is that of the last text without an error. */
+current: boolean,
+/** Width and height of the picture; null if there is no picture. */
+size: [number, number] | null, shapes: Array<Drawn>,
+/** Error that the rules raised in the latest step; null without an error. */
+fault: string | null, };
+
 /** Returns of a round: an episode of the user and an episode of the agent, from the same state. */
 export type Round = { yours: number, agents: number, };
 
@@ -180,5 +202,7 @@ export interface Answers {
   frame: Frame;
   picture: Picture;
   touch: Stage;
+  crowd: Crowd;
+  preview: Preview;
   plan: PlanView;
 }

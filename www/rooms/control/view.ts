@@ -4,7 +4,7 @@
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
-import { Choice, h, write } from "../../parts/dom";
+import { button, Choice, h, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import type { Late } from "../../parts/late";
 import { pageLife } from "../../parts/life";
@@ -14,6 +14,7 @@ import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
+import { SPEEDS } from "../../parts/transport";
 import type { UnitsState } from "../../parts/units";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
@@ -26,10 +27,12 @@ import { SECTIONS } from "./sections";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
 import { worldOf } from "./worlds";
-import { CLASSES, type World } from "./worlds/world";
+import { CLASSES, type CrowdPictures, type World } from "./worlds/world";
 
 /** Number of environments that are drawn if the visitor does not draw all. */
 const FEW = 512;
+/** Number of environments that are drawn in the first run of a first visit. */
+const FIRST_DRAWN = 64;
 const LABELS_MS = 4000;
 
 const environmentOf = (variant: Variant): Environment => variant.about as Environment;
@@ -55,7 +58,10 @@ export class ControlView implements View {
   private readonly environmentsTitle = h("h2.label", { id: "environments-title" });
   private readonly legend = h("ul.legend.wrap");
   private readonly few: HTMLElement;
+  private readonly full = button("Full speed", () => this.goFull(), { class: "strong", title: "Train at full speed, and draw the crowd" });
   private readonly environments: EnvironmentsView;
+  /** Pictures of small environments, in place of the drawing of the training environments. */
+  private crowd: CrowdPictures | undefined;
   private readonly plane: Late<Plane>;
   private readonly stageTitle = h("h2.label", { id: "stage-title" });
   private readonly large: SingleEnvironment;
@@ -64,6 +70,11 @@ export class ControlView implements View {
   private environment: Environment;
   private world: World;
   private envs = 0;
+  private drawn: "few" | "all";
+  /** True in the first run of a first visit, in which few environments learn in slow motion. */
+  private slow: boolean;
+  /** True once a run has begun. */
+  private begun = false;
   private labelsMs = 0;
   private readonly life = pageLife();
 
@@ -81,21 +92,26 @@ export class ControlView implements View {
       (player) => this.plane.part?.visit(player),
       () => client.ask({ ask: "frame" }),
     );
+    // The address of a first visit contains no settings.
+    this.slow = page.isFirstVisit && !location.hash.includes("?");
+    const kept = recall("environments");
+    this.drawn = (kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4) ? "all" : "few";
     this.few = this.fewOrAll();
     this.large = new SingleEnvironment(
       async (touch) => {
         const stage = await client.ask({ ask: "touch", touch });
         if (this.life.aborted) return stage;
         this.plane.part?.showLarge(stage.player.observation);
-        this.code.show(stage.player);
         return stage;
       },
       (words, about) => announcer.say(words, about),
       () => this.goToLarge(),
     );
+    this.code = new OwnSection(page, () => this.stage);
     this.stage = h("div.bench", [
+      this.code.element,
       h("section.environments", { "aria-labelledby": this.environmentsTitle.id }, [
-        h("div.head", this.environmentsTitle, this.few, this.legend),
+        h("div.head", this.environmentsTitle, this.few, this.full, this.legend),
         this.environments.element,
       ]),
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
@@ -106,7 +122,6 @@ export class ControlView implements View {
       const { Network } = await import("./network");
       return () => new Network(client);
     });
-    this.code = new OwnSection(page, step);
     const plane: Section = {
       ...SECTIONS.plane,
       element: this.plane.element,
@@ -123,6 +138,7 @@ export class ControlView implements View {
       },
       { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
     ];
+    this.want();
     this.writeLabels();
   }
 
@@ -186,16 +202,19 @@ export class ControlView implements View {
 
   // ---- events of the run
 
-  began({ knobs }: Began, another: boolean): void {
+  began({ knobs, progress }: Began, another: boolean): void {
     const environment = environmentOf(this.client.variant);
     this.envs = Number(knobs.envs ?? 0);
+    if (this.slow && !this.begun && progress.iteration === 0) this.page.setSpeed(0);
+    else if (this.slow) this.goFull();
+    this.begun = true;
     const changed = another || environment.id !== this.environment.id;
     this.environment = environment;
     this.suit(worldOf(environment), changed);
     // The world of environments from files is loaded when the first run in such an environment begins.
     if (this.client.variant.id === OWN.variant.id)
       void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
-    this.code.begin(environment);
+    this.code.begin();
     this.network.part?.begin();
   }
 
@@ -205,6 +224,9 @@ export class ControlView implements View {
     this.world = world;
     if (labels) this.writeLabels();
     this.environments.begin(world);
+    this.crowd?.close();
+    this.crowd = world.crowd?.((dt_s) => this.client.ask({ ask: "crowd", dt_s }));
+    this.stage.querySelector(".environments > canvas")!.replaceWith((this.crowd ?? this.environments).element);
     this.plane.part?.begin({ environment, world });
     this.large.begin({ environment, world });
   }
@@ -223,15 +245,13 @@ export class ControlView implements View {
   refresh(): void {
     this.writeEnvironmentsTitle();
     const now = performance.now();
-    if (now - this.labelsMs < LABELS_MS || this.environments.shown === 0) return;
+    const { crowd, environments } = this;
+    const [view, shown] = crowd ? [crowd, crowd.count] : [environments, environments.shown];
+    if (now - this.labelsMs < LABELS_MS || shown === 0) return;
     this.labelsMs = now;
-    const { shown } = this.environments;
     const { legend, many } = this.world;
-    this.environments.element.setAttribute(
-      "aria-label",
-      `${shown} of ${count(this.envs)} ${many} in training; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ` +
-        `${shown - this.environments.from(1)}`,
-    );
+    const what = crowd ? `${shown} small ${many}, in which the policy acts` : `${shown} of ${count(this.envs)} ${many} in training`;
+    view.element.setAttribute("aria-label", `${what}; ${legend[3]}: ${view.from(3)}, ${legend[0]}: ${shown - view.from(1)}`);
   }
 
   private writeLabels(): void {
@@ -244,11 +264,26 @@ export class ControlView implements View {
   }
 
   private writeEnvironmentsTitle(): void {
+    const { slow, crowd } = this;
     const { shown } = this.environments;
     const { many } = this.world;
-    const all = shown === 0 || shown === this.envs;
-    write(this.environmentsTitle, all ? `All ${count(this.envs)} ${many}` : `${count(shown)} of ${count(this.envs)} ${many}`);
-    this.few.hidden = this.environments.most <= FEW;
+    const some = shown === 0 || shown === this.envs ? `All ${count(this.envs)} ${many}` : `${count(shown)} of ${count(this.envs)} ${many}`;
+    write(this.environmentsTitle, crowd ? "The current policy in many games" : slow ? `${some}, in slow motion` : some);
+    this.few.hidden = slow || !!crowd || this.environments.most <= FEW;
+    this.full.hidden = !slow;
+  }
+
+  /** Ends the slow motion of a first visit. */
+  private goFull(): void {
+    this.slow = false;
+    this.page.setSpeed(SPEEDS.length - 1);
+    this.want();
+    this.writeEnvironmentsTitle();
+  }
+
+  private want(): void {
+    this.stage.classList.toggle("slow", this.slow);
+    this.environments.want(this.slow ? FIRST_DRAWN : this.drawn === "few" ? FEW : Infinity);
   }
 
   /**
@@ -256,21 +291,17 @@ export class ControlView implements View {
    * cores draw `FEW`.
    */
   private fewOrAll(): HTMLElement {
-    const kept = recall("environments");
-    const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
-    const want = (drawn: "few" | "all"): void => this.environments.want(drawn === "few" ? FEW : Infinity);
-    const drawn = all ? "all" : "few";
-    want(drawn);
-    const { element } = new Choice(
+    const { element } = new Choice<"few" | "all">(
       "Drawn environments",
       [
         { value: "few", words: String(FEW), label: `Draw ${FEW}` },
         { value: "all", words: "All", label: "Draw all" },
       ],
-      drawn,
+      this.drawn,
       (value) => {
         remember("environments", value);
-        want(value);
+        this.drawn = value;
+        this.want();
       },
     );
     element.hidden = true;

@@ -23,6 +23,8 @@ pub trait Opens: Send + Sync + 'static {
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
     /// Returns the errors in the text of a file.
     fn problems(text: &str) -> Vec<Problem>;
+    /// Returns the environment of a text; `None` if the text has an error or the room accepts no files.
+    fn kind(text: &str) -> Option<Kind>;
     /// True if the room accepts files.
     const ACCEPTS: bool;
     /// Compression of files in links.
@@ -44,6 +46,10 @@ impl Opens for Refuses {
 
     fn problems(_: &str) -> Vec<Problem> {
         Vec::new()
+    }
+
+    fn kind(_: &str) -> Option<Kind> {
+        None
     }
 }
 
@@ -75,6 +81,10 @@ impl Opens for Compiles {
 
     fn problems(text: &str) -> Vec<Problem> {
         compile(text).map_or_else(|errors| errors.iter().map(placed).collect(), |_| Vec::new())
+    }
+
+    fn kind(text: &str) -> Option<Kind> {
+        compile(text).ok().map(|world| world.kind("preview"))
     }
 }
 

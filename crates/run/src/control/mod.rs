@@ -1,5 +1,6 @@
 //! The control room: Gymnasium environments and environments from files, trained with PPO.
 
+mod crowd;
 pub mod env;
 mod environments;
 #[cfg(feature = "export")]
@@ -7,6 +8,7 @@ mod export;
 mod file;
 mod knobs;
 mod plan;
+mod preview;
 pub mod protocol;
 mod room;
 mod schema;

@@ -13,6 +13,12 @@ crate::questions! {
     Picture { width: u32, height: u32, axes: [Axis; 2] } -> Picture,
     /// Advances the large environment by the elapsed time, with the user's forces and action.
     Touch { touch: Touch } -> Stage,
+    /// Advances the small environments by the elapsed time in seconds, and draws some of them. The current policy acts in them. They do not
+    /// affect training. The first question creates them.
+    Crowd { dt_s: f64 } -> Crowd,
+    /// Advances a preview of an environment's file by the elapsed time in seconds. The actions are random. The preview does not affect the
+    /// run.
+    Preview { text: String, dt_s: f64 } -> Preview,
     /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,
 }
@@ -147,6 +153,33 @@ plain_data! {
         pub text: Option<String>,
         /// Name of the colour.
         pub colour: String,
+    }
+
+    /// Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer contains
+    /// only some of the environments, and the next answers contain the others.
+    pub struct Crowd {
+        /// Number of the small environments; 0 if the environment draws no pictures.
+        pub count: u32,
+        pub tiles: Vec<Tile>,
+    }
+
+    /// Picture of one small environment.
+    pub struct Tile {
+        pub env: u32,
+        /// Number of steps in the episode so far.
+        pub steps: u32,
+        pub shapes: Vec<Drawn>,
+    }
+
+    /// Picture of the file in the editor.
+    pub struct Preview {
+        /// True if the text has no error. Otherwise, the picture is that of the last text without an error.
+        pub current: bool,
+        /// Width and height of the picture; null if there is no picture.
+        pub size: Option<[f64; 2]>,
+        pub shapes: Vec<Drawn>,
+        /// Error that the rules raised in the latest step; null without an error.
+        pub fault: Option<String>,
     }
 
     /// Returns of a round: an episode of the user and an episode of the agent, from the same state.

@@ -1,8 +1,10 @@
 //! The control room: PPO on an environment of Gymnasium or of a file, tested on fresh episodes. The page also shows a single environment
 //! large. A user can push or drive this environment. It does not affect training.
 
+use super::crowd::Crowd;
 use super::file::{Compiles, OWN, Opens};
-use super::protocol::{Frame, Question};
+use super::preview::Preview;
+use super::protocol::{Crowd as CrowdView, Frame, Question};
 use super::schema::SCHEMA;
 use super::stage::Stage;
 use super::testing::{self, TEST_EPISODES, columns};
@@ -18,7 +20,11 @@ use std::marker::PhantomData;
 /// The control room. The type `F` decides whether the room accepts environments from files.
 pub struct Control<F = Compiles> {
     ppo: Ppo,
+    seed: u32,
     stage: Stage,
+    /// The small environments; `None` before the first question about them, or if the environment draws no pictures.
+    crowd: Option<Crowd>,
+    preview: Preview,
     trail: Trail,
     files: PhantomData<F>,
 }
@@ -30,13 +36,22 @@ fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
 impl<F: Opens> Control<F> {
     fn from_learner(seed: u32, ppo: Ppo) -> Self {
         let (stage, trail) = (Stage::new(ppo.kind(), seed), Trail::new(&ppo));
-        Control { ppo, stage, trail, files: PhantomData }
+        Control { ppo, seed, stage, crowd: None, preview: Preview::new(), trail, files: PhantomData }
     }
 
     /// Tests the policy on fresh episodes, without an effect on training. Returns the test row: mean, least and greatest return, and the
     /// number of episodes.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
+    }
+
+    /// Advances the small environments, and draws some of them.
+    fn crowd(&mut self, dt_s: f64) -> CrowdView {
+        if self.crowd.is_none() {
+            self.crowd = Crowd::new(self.ppo.kind(), self.seed);
+        }
+        let Control { ppo, crowd, .. } = self;
+        crowd.as_mut().map_or(CrowdView { count: 0, tiles: Vec::new() }, |crowd| crowd.advance(ppo, dt_s))
     }
 
     /// Returns the recorded steps of the displayed environments since the previous call.
@@ -80,7 +95,7 @@ impl<F: Opens> Room for Control<F> {
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         let (settings, kind) = (settings(setup)?, environments::kind::<F>(setup)?);
-        Ok(kind.map_or(0, |kind| settings.bytes(&kind).saturating_add(Trail::bytes(&kind, &settings))))
+        Ok(kind.map_or(0, |kind| settings.bytes(&kind).saturating_add(Trail::bytes(&kind, &settings)).saturating_add(Crowd::bytes(&kind))))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
@@ -160,6 +175,8 @@ impl<F: Opens> Room for Control<F> {
             Question::Frame {} => Box::new(self.frame()),
             Question::Picture { width, height, axes } => Box::new(environments::picture(&mut self.ppo, width, height, &axes)?),
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
+            Question::Crowd { dt_s } => Box::new(self.crowd(dt_s)),
+            Question::Preview { text, dt_s } => Box::new(self.preview.advance::<F>(text, dt_s)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
         })
     }

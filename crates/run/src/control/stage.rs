@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use worlds::control::{Actions, FailedState, Kind, Shape, Spec, World64};
 
 /// Time in seconds for which a finished episode stays on display.
-const REST_S: f64 = 0.8;
+pub(super) const REST_S: f64 = 0.8;
 /// Maximum real time in seconds that one call simulates. A longer time, for example after a pause of the browser tab, is cut to this
 /// maximum.
 const MAX_GAP_S: f64 = 0.1;
@@ -46,13 +46,14 @@ pub(crate) struct Stage {
     failed: Option<FailedState>,
 }
 
-struct Player {
+/// One environment with its state for the page.
+pub(super) struct Player {
     world: Box<dyn World64>,
-    body: Body,
+    pub(super) body: Body,
 }
 
 impl Player {
-    fn new(mut world: Box<dyn World64>, seed: u32, failed: Option<&FailedState>) -> Self {
+    pub(super) fn new(mut world: Box<dyn World64>, seed: u32, failed: Option<&FailedState>) -> Self {
         world.reset(seed);
         let steps = match failed {
             Some(failed) if world.set_failed(failed).is_ok() => failed.steps(),
@@ -78,7 +79,12 @@ impl Player {
         self.body.fault = fault.or(failed).map(|fault| fault.to_string());
     }
 
-    fn step(&mut self, action: Vec<f64>, forces: [f64; 2]) {
+    /// Returns one flag per choice, true if the choice is permitted. The list is empty if all choices are always permitted.
+    pub(super) fn permitted(&self) -> Vec<bool> {
+        self.world.permitted()
+    }
+
+    pub(super) fn step(&mut self, action: Vec<f64>, forces: [f64; 2]) {
         if self.body.over {
             return;
         }
@@ -137,7 +143,7 @@ impl Stage {
     }
 
     pub fn touch(&mut self, ppo: &mut Ppo, touch: Touch) -> View {
-        let dt_s = if touch.dt_s.is_finite() { touch.dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 };
+        let dt_s = gap_s(touch.dt_s);
         let newtons = |f: f64| if f.is_finite() { f.clamp(-MAX_FORCE, MAX_FORCE) } else { 0.0 };
         let forces = [newtons(touch.cart_force), newtons(touch.tip_force)];
         let failed = ppo.failed();
@@ -223,7 +229,12 @@ impl Stage {
     }
 }
 
-fn drawn(Shape { kind, numbers, text, colour }: Shape) -> Drawn {
+/// Limits the real time that one call simulates.
+pub(super) fn gap_s(dt_s: f64) -> f64 {
+    if dt_s.is_finite() { dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 }
+}
+
+pub(super) fn drawn(Shape { kind, numbers, text, colour }: Shape) -> Drawn {
     Drawn { kind: kind.into(), numbers: numbers.into_iter().map(f64::from).collect(), text, colour }
 }
 

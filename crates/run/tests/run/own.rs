@@ -117,6 +117,51 @@ fn link_to_a_long_file_does_not_contain_it() {
     assert!(!shared.link.contains("&file=") && shared.limits.iter().any(|limit| limit.contains("does not contain the data")), "{shared:?}");
 }
 
+/// The small environments of a file are drawn, advance in real time, and do not change the training.
+#[test]
+fn crowd_draws_small_environments_that_the_policy_plays() {
+    let config = file("catch.py", CATCH);
+    let mut run = trained(&config, 1);
+    let mut crowd = |dt_s: f64| value(&mut *run, json!({ "ask": "crowd", "dt_s": dt_s }));
+    let first = crowd(0.0);
+    let tiles = first["tiles"].as_array().unwrap();
+    assert_eq!((first["count"].as_u64(), tiles.len()), (Some(32), 32));
+    assert!(tiles.iter().all(|tile| tile["steps"] == 0 && !tile["shapes"].as_array().unwrap().is_empty()), "{first}");
+    let later = crowd(0.1);
+    assert!(later["tiles"].as_array().unwrap().iter().all(|tile| tile["steps"] == 2), "{later}");
+    assert_ne!(first["tiles"][0]["shapes"], later["tiles"][0]["shapes"]);
+    train(&mut *run, 3);
+    assert_eq!(run.digest(), trained(&config, 3).digest());
+}
+
+/// Pictures with many shapes are spread over several answers.
+#[test]
+fn answers_about_the_crowd_are_bounded() {
+    let many =
+        CATCH.replace("    def draw(self):\n", "    def draw(self):\n        for k in range(400):\n            circle(k, k, 1, \"red\")\n");
+    let mut run = begin(&file("many.py", &many));
+    let mut envs = || -> Vec<u64> {
+        let crowd = value(&mut *run, json!({ "ask": "crowd", "dt_s": 0 }));
+        crowd["tiles"].as_array().unwrap().iter().map(|tile| tile["env"].as_u64().unwrap()).collect()
+    };
+    assert_eq!((envs(), envs()), (vec![0, 1, 2, 3], vec![4, 5, 6, 7]));
+}
+
+#[test]
+fn preview_shows_the_last_text_without_an_error() {
+    let mut run = begin(&file("catch.py", CATCH));
+    let mut preview = |text: &str| value(&mut *run, json!({ "ask": "preview", "text": text, "dt_s": 0.1 }));
+    let wrong = preview("class World:\n");
+    assert_eq!((&wrong["current"], &wrong["size"]), (&json!(false), &json!(null)));
+    let snake = include_str!("../../../worlds/src/control/script/templates/snake.py");
+    let shown = preview(snake);
+    assert_eq!((&shown["current"], &shown["size"]), (&json!(true), &json!([10.0, 10.0])));
+    let moved = preview(snake);
+    assert_ne!(moved["shapes"], shown["shapes"], "random actions move the snake");
+    let kept = preview(&snake.replace("self.hunger += 1", "self.hunger += )"));
+    assert_eq!((&kept["current"], &kept["size"]), (&json!(false), &json!([10.0, 10.0])));
+}
+
 /// An environment whose rules raise an error after an unlucky random draw, in any step after the second.
 const UNLUCKY: &str = "class World:
     actions = 2

@@ -73,7 +73,7 @@ fn of_control() -> String {
     let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
     declare_all!(
         out:
-        Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode
+        Question Environment KeyAction Axis Frame Touch Stage Body Drawn Crowd Tile Preview Round Picture PlanView PlanNode
     );
     out += &answers(ANSWERS);
     tidy(&out)

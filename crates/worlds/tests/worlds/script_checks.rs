@@ -312,7 +312,7 @@ fn a_wrong_indentation_is_one_error() {
     for (name, text) in TEMPLATES.into_iter().take(if testkit::all() { TEMPLATES.len() } else { 2 }) {
         let lines: Vec<&str> = text.lines().collect();
         for k in 0..lines.len() {
-            for by in 1..4 {
+            for by in 1..=4 {
                 let [more, less] = [format!("{:by$}{}", "", lines[k]), lines[k].get(by..).unwrap_or_default().into()];
                 for line in [more, less] {
                     if line.trim() == lines[k].trim() {

@@ -9,7 +9,7 @@ import { coded } from "./coded";
 import { FileError, type OwnFile } from "./files";
 import { readPython } from "./imported";
 import { first, templates } from "./newest";
-import type { Shelf } from "./shelf";
+import type { Named, Shelf } from "./shelf";
 import type { Template } from "./templates";
 
 /** Name of the empty file that replaces the first template if the templates cannot be loaded. */
@@ -23,7 +23,8 @@ export interface BarActions {
 
 export class FileBar {
   private readonly choice = h("select", { id: id("file") });
-  private readonly status = h("p.small", { role: "status" });
+  /** States whether all files are saved. */
+  readonly status = h("p.small.own-saved", { role: "status" });
   private readonly kinds = h("ul.own-templates");
   private readonly fresh = new Dialog("New file", h("p", "Each file is a complete environment."), this.kinds);
   private readonly name = line("name", { maxlength: 80 });
@@ -50,14 +51,13 @@ export class FileBar {
       button("Duplicate", () => shelf.duplicate()),
       button("Delete", () => this.remove()),
       tour && button("Tour", tour, { title: "Change the reward and watch" }),
-      this.status,
     ]);
   }
 
-  /** Opens the file that was open last. If there are no files, creates one. */
-  begin(): Promise<void> {
+  /** Opens the file `wanted`, by default the file that was open last. If there is no such file, creates one. */
+  begin(wanted?: Named): Promise<void> {
     return this.attempt(
-      () => this.shelf.begin(first),
+      () => this.shelf.begin(first, wanted),
       (error) => {
         this.fail(error);
         void this.shelf.create(EMPTY, "");

@@ -45,9 +45,7 @@ export interface Editor {
   destroy(): void;
 }
 
-const HELP =
-  "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter (on a Mac, Cmd-Enter) starts training. F8 moves to the next " +
-  "problem.";
+const HELP = "Ctrl-Enter (on a Mac, Cmd-Enter) trains, and F8 moves to the next problem. To leave the editor, press Escape and then Tab.";
 
 /** Period after Escape in which Tab leaves the editor instead of indenting. */
 const LEAVE_MS = 2000;
@@ -104,7 +102,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
   // `hint` is a visible copy of `help`. The hidden `help` must be in the shadow tree, because the editor's description must be an element
   // of the same tree.
   const hint = h("p.small.by-keys", { "aria-hidden": "true" }, HELP);
-  host.append(shell, hint, list.element);
+  host.append(shell, list.element, hint);
   const view = new EditorView({ state: stateOf(options.text), parent: root, root });
   const stop = onTheme(() => view.dispatch({ effects: scheme.reconfigure(isDark()) }));
   return {

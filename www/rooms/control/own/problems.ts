@@ -1,8 +1,8 @@
 // Problems of a text: marks in the editor while the visitor types, and a list below the editor that moves the cursor to a problem.
 
 import { forEachDiagnostic, linter, lintGutter, setDiagnostics, setDiagnosticsEffect, type Diagnostic } from "@codemirror/lint";
-import type { EditorState, Extension, Text } from "@codemirror/state";
-import { EditorView } from "@codemirror/view";
+import { StateField, type EditorState, type Extension, type Text } from "@codemirror/state";
+import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { button, h, write } from "../../../parts/dom";
 import { clamp } from "../../../parts/keys";
 import { reason } from "../../../parts/requests";
@@ -35,6 +35,42 @@ function diagnosticOf(doc: Text, { line, column, endColumn, message }: Problem):
 
 const diagnosticsOf = (doc: Text, problems: Problem[]): Diagnostic[] => problems.map((problem) => diagnosticOf(doc, problem));
 
+/** Message of a problem, below the line of the problem. */
+class Message extends WidgetType {
+  constructor(private readonly message: string) {
+    super();
+  }
+
+  override eq(other: Message): boolean {
+    return other.message === this.message;
+  }
+
+  // A screen reader reads the list of problems instead.
+  override toDOM(): HTMLElement {
+    return h("div", { class: "cm-problem", "aria-hidden": "true" }, coded(this.message));
+  }
+}
+
+/** Returns the first message of each line with a problem, below the line. */
+function messagesOf(doc: Text, diagnostics: readonly Diagnostic[]): DecorationSet {
+  const first = new Map<number, string>();
+  for (const { from, message } of diagnostics) {
+    const { to } = doc.lineAt(from);
+    if (!first.has(to)) first.set(to, message);
+  }
+  const below = ([at, message]: [number, string]) => Decoration.widget({ widget: new Message(message), side: 1, block: true }).range(at);
+  return Decoration.set([...first].map(below), true);
+}
+
+const messages = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(shown, { state, changes, effects }) {
+    const found = effects.find((effect) => effect.is(setDiagnosticsEffect));
+    return found ? messagesOf(state.doc, found.value) : shown.map(changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
 export class ProblemList {
   private readonly status = h("p.small", { role: "status" });
   private readonly list = h("ul", { "aria-label": "Problems" });
@@ -48,7 +84,7 @@ export class ProblemList {
     const shown = EditorView.updateListener.of(({ transactions, view }) => {
       if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect)))) this.show(view);
     });
-    this.extension = [linter(({ state }) => this.checked(state.doc), { delay: DELAY_MS }), lintGutter(), shown];
+    this.extension = [linter(({ state }) => this.checked(state.doc), { delay: DELAY_MS }), lintGutter(), messages, shown];
   }
 
   /** Shows problems that training reported. */

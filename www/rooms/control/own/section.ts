@@ -1,16 +1,15 @@
-// The section with the visitor's own environments. It loads the editor when it is shown. If the current wasm module has no compiler, the
-// section offers to open the module that has the compiler.
+// The visitor's own environments: the editor beside the pictures of a run in such an environment, and in other runs an invitation. The editor
+// is loaded when the first run in an own environment begins.
 
 import type { Event as RunEvent } from "../../../run/protocol";
 import { textOf } from "../../../run/notice";
-import { button, h } from "../../../parts/dom";
+import { button, Choice, h } from "../../../parts/dom";
 import type { Late } from "../../../parts/late";
 import type { OwnVariant, RoomPage } from "../../../parts/room";
 import type { Section } from "../../../parts/places";
-import { reveal } from "../../../parts/tabs";
 import type { ControlClient } from "../client";
-import type { Body, Environment } from "../protocol";
 import { SECTIONS } from "../sections";
+import { ownData } from "./data";
 import type { Desk } from "./desk";
 
 /** The variant of the visitor's own environments, as it is before the first run. */
@@ -23,28 +22,35 @@ export const OWN: OwnVariant = {
     sweep_budget: 0,
     about: null,
   },
-  data: async () => (await import("./newest")).newest(),
+  data: ownData,
 };
 
 export class OwnSection {
+  /** The invitation. */
   readonly section: Section;
+  /** The editor, and on a phone the choice between the code and the controls. */
+  readonly element: HTMLElement;
   private readonly late: Late<Desk>;
-  /** True if the current wasm module contains the compiler. */
-  private readonly here: boolean;
-  private environment: Environment | undefined;
 
-  /** `step` advances the single environment. */
+  /**
+   * `bench` is the element with the pictures and the editor. Its attribute `data-own` is `run` if the pictures of the run are shown, and
+   * `file` if the preview of another text is shown. Its attribute `data-view` is the choice on a phone: `code` or `play`.
+   */
   constructor(
     private readonly page: RoomPage<ControlClient>,
-    step: (nowMs: number) => void,
+    private readonly bench: () => HTMLElement,
   ) {
-    const { client } = page;
     this.late = page.late(async () => {
       const { Desk } = await import("./desk");
-      return () => new Desk(page, step);
+      return () => new Desk(page, (differs) => (this.bench().dataset.own &&= differs ? "file" : "run"));
     });
-    const here = client.has(OWN.variant.id);
-    this.here = here;
+    const show = (view: "code" | "play"): void => void (this.bench().dataset.view = view);
+    const views = [
+      { value: "code", words: "Code" },
+      { value: "play", words: "Play" },
+    ] as const;
+    const { element: choice } = new Choice<"code" | "play">("Code or controls", [...views], "code", show);
+    this.element = h("div.own-place", h("div.own-switch", choice), this.late.element);
     const invitation = h(
       "div.card",
       h("p", `${OWN.variant.summary} Nothing is installed, and your code stays on this machine.`),
@@ -55,18 +61,26 @@ export class OwnSection {
     );
     this.section = {
       ...SECTIONS.code,
-      element: here ? this.late.element : invitation,
-      shown: () => here && this.late.show(),
+      element: invitation,
+      offered: () => !this.here,
     };
   }
 
-  begin(environment: Environment): void {
-    this.environment = environment;
+  /** True if the run is in an own environment, whose editor is on this page. */
+  private get here(): boolean {
+    return !this.page.framed && this.page.client.variant.id === OWN.variant.id;
   }
 
-  show(body: Body): void {
-    const size = this.environment?.size;
-    if (size) this.late.part?.show(size, body);
+  /** Shows or hides the editor. Called when a run begins. */
+  begin(): void {
+    const { here } = this;
+    const bench = this.bench();
+    this.element.hidden = !here;
+    if (!here) return void delete bench.dataset.own;
+    bench.dataset.own ??= "run";
+    bench.dataset.view ??= "code";
+    void this.late.part?.began();
+    this.late.show();
   }
 
   take(event: RunEvent): void {
@@ -74,18 +88,17 @@ export class OwnSection {
   }
 
   /**
-   * Opens a Python file that the visitor has dropped. If the current wasm module has no compiler, stores the file and opens the module that
-   * has the compiler. The editor of that module then opens the stored file.
+   * Opens a Python file that the visitor has dropped. If the run is in another environment, stores the file and switches to the own
+   * environments, whose editor then opens the stored file.
    */
   async drop(file: File): Promise<void> {
-    reveal(this.section.element);
-    if (!this.here) return this.keep(file);
-    this.late.show();
+    if (!this.here && !this.late.part) return this.keep(file);
+    this.page.chooseOwn();
     await this.late.loaded();
     await this.late.part?.drop(file);
   }
 
-  /** Stores a dropped file as the file that was open last, and opens the wasm module with the compiler. */
+  /** Stores a dropped file as the file that was open last, and switches to the own environments. */
   private async keep(file: File): Promise<void> {
     const { notices } = this.page.around;
     try {

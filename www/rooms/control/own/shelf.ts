@@ -7,7 +7,7 @@ import type { FileError, OwnFile } from "./files";
 
 const SAVE_AFTER_MS = 500;
 
-type Named = Pick<OwnFile, "name" | "text">;
+export type Named = Pick<OwnFile, "name" | "text">;
 
 export interface Hearer {
   /** Called when a file is opened, also when another tab has changed the open file. */
@@ -40,13 +40,17 @@ export class Shelf {
     return this.unsaved.size === 0;
   }
 
-  /** Opens the file that was open last, or the newest file. If there are no files, creates the file that `first` returns. */
-  async begin(first: () => Promise<Named>): Promise<void> {
+  /**
+   * Opens the file with the text of `wanted`, or creates it. Without `wanted`, opens the file that was open last, or the latest file. If
+   * there are no files, creates the file that `first` returns.
+   */
+  async begin(first: () => Promise<Named>, wanted?: Named): Promise<void> {
     await this.refresh();
     const last = store.lastOpen();
-    const file = this.files.find(({ id }) => id === last) ?? this.files[0];
+    const files = this.files.toSorted((a, b) => Number(b.id === last) - Number(a.id === last));
+    const file = wanted ? files.find(({ text }) => text === wanted.text) : files[0];
     if (file) return this.open(file);
-    const { name, text } = await first();
+    const { name, text } = wanted ?? (await first());
     await this.create(name, text);
   }
 

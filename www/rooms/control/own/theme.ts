@@ -40,6 +40,18 @@ const look = EditorView.theme({
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
   ".cm-completionDetail": { fontFamily: "var(--sans)", fontStyle: "normal", fontSize: "12px", color: "var(--soft)" },
   ".cm-diagnostic": { padding: "4px 8px", borderLeft: "4px solid var(--error)", fontFamily: "var(--sans)", fontSize: "14px" },
+  ".cm-problem": {
+    padding: "0 12px 4px",
+    color: "var(--error)",
+    background: "var(--error-wash)",
+    font: "13px / 20px var(--sans)",
+    whiteSpace: "normal",
+    // The message stays in sight while long lines scroll sideways.
+    position: "sticky",
+    left: "0",
+    boxSizing: "border-box",
+    maxWidth: "var(--code-width)",
+  },
   ".cm-lintRange-error": { background: "none", textDecoration: "var(--error) wavy underline", textDecorationSkipInk: "none" },
   ".cm-lintPoint-error::after": { borderBottomColor: "var(--error)" },
   ".cm-lint-marker-error": {

@@ -8,7 +8,7 @@ import { font, pen, segment, stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { classBy, CLASSES, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
-const AGES = [10, 50, 200] as const;
+export const AGES = [10, 50, 200] as const;
 
 /** Draws each environment as a line across the features of its observation. Each feature has its own scale. */
 class Lines implements EnvironmentsPainter {

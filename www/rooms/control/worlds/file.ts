@@ -3,8 +3,9 @@
 import { figure } from "../../../parts/format";
 import { paint } from "../own/paint";
 import type { Environment } from "../protocol";
-import { any } from "./any";
-import type { LargePainter, Pose, Size, World } from "./world";
+import { AGES, any } from "./any";
+import { Tiles } from "./tiles";
+import { classBy, type LargePainter, type Pose, type Size, type World } from "./world";
 
 /** Size of the agent's picture while the visitor plays, as a share of the visitor's picture. */
 const INSET = 0.3;
@@ -42,9 +43,10 @@ export function fileWorld(environment: Environment): World {
     name: id,
     title: id,
     lead: (environments) => `${environments} copies of ${id} share one network. ${summary}.`,
-    invite: keys.length ? "The agent acts. Take the controls with the keys of the file." : base.invite,
+    invite: keys.length ? "The agent plays. Your keys are in the file." : base.invite,
     controls: {},
     keys: new Map(keys.map(({ key, action }) => [key, action])),
+    crowd: size ? (ask) => new Tiles(size, (steps) => classBy(steps, AGES), ask) : undefined,
     large: size ? picture(environment, size) : base.large,
   };
 }

@@ -1,7 +1,7 @@
 // A world contains the drawings, keys and texts for an environment. Each world has its own file; `any.ts` is the default for other
 // environments.
 
-import type { Body, Touch } from "../protocol";
+import type { Body, Crowd, Touch } from "../protocol";
 import { segment } from "../../../parts/canvas";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
@@ -26,6 +26,16 @@ export interface EnvironmentsPainter {
    * of environments in a class.
    */
   classOf(env: number, player: Player): number;
+}
+
+/** Pictures of small environments, which replace the drawing of the training environments. */
+export interface CrowdPictures {
+  readonly element: HTMLCanvasElement;
+  /** Number of small environments; 0 before the first answer. */
+  readonly count: number;
+  /** Returns the number of environments whose class of progress is `kind` or higher. */
+  from(kind: number): number;
+  close(): void;
 }
 
 /** An environment on the stage, where a single environment is drawn large. `state` is interpolated between two steps. */
@@ -96,6 +106,8 @@ export interface World {
   /** Indices of the angles in the state. Angles are periodic. */
   turns: number[];
   environments(): EnvironmentsPainter;
+  /** Creates the pictures of small environments, if the environment draws its own pictures. `ask` advances them by `dt_s` seconds. */
+  crowd?: ((ask: (dt_s: number) => Promise<Crowd>) => CrowdPictures) | undefined;
   large: LargePainter;
 }
 

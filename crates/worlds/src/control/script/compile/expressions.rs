@@ -112,11 +112,11 @@ impl<'a> Lower<'a> {
                 return bound.value.clone();
             }
             let message = format!("`{name}` has no value on some paths to this line; assign it before, for example `{name} = 0`");
-            return self.problem(span, message);
+            return self.unassigned(name, span, message);
         }
         let is_local = self.frames.last().and_then(|frame| frame.definition).is_some_and(|of| of.locals.contains(name));
         if is_local && name != "self" {
-            return self.problem(span, format!("`{name}` has no value yet; assign it before this line, for example `{name} = 0`"));
+            return self.unassigned(name, span, format!("`{name}` has no value yet; assign it before this line, for example `{name} = 0`"));
         }
         if let Some(value) = self.globals.get(name) {
             return value.clone();
@@ -149,6 +149,12 @@ impl<'a> Lower<'a> {
             Some(other) => format!("there is no variable `{name}`; write `{other}`"),
             None => format!("there is no variable `{name}`; assign it before this line, for example `{name} = 0`"),
         }
+    }
+
+    /// Reports a variable without a value. Later lines that read the variable are not reported.
+    fn unassigned(&mut self, name: &str, span: Span, message: String) -> Value {
+        self.bind(self.local(name), Value::Bad);
+        self.problem(span, message)
     }
 
     fn attribute(&mut self, name: &str, span: Span) -> Value {

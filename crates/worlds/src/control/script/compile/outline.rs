@@ -104,8 +104,8 @@ impl<'a> Outline<'a> {
             match &statement.kind {
                 StatementKind::Assign { .. } => self.class_constants.push(statement),
                 StatementKind::Function(function) => define(&mut self.methods, function, true, problems),
-                StatementKind::Pass | StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) => {}
-                _ => problems.push(problem(statement.span, "a class has constants and methods only; move this line to a method")),
+                // The parser has reported other statements.
+                _ => {}
             }
         }
     }

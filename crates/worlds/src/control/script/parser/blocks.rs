@@ -21,20 +21,41 @@ impl Parser<'_> {
     fn lines(&mut self) -> Vec<Statement> {
         let mut all = Vec::new();
         loop {
-            match self.token().kind {
+            let first = self.token();
+            match first.kind {
                 TokenKind::End | TokenKind::Dedent => return all,
                 TokenKind::Newline => {
                     self.advance();
                 }
                 TokenKind::Indent => all.append(&mut self.unexpected_indent()),
                 _ => match self.statement() {
-                    Ok(statement) => all.extend(statement),
+                    Ok(statement) => {
+                        if self.place.in_class && !self.place.in_function {
+                            statement.iter().for_each(|statement| self.check_member(first, statement));
+                        }
+                        all.extend(statement);
+                    }
                     Err(Failed) => {
                         self.whole &= self.place.in_function || !self.place.in_class;
                         self.recover();
                     }
                 },
             }
+        }
+    }
+
+    /// Reports a statement that is no constant and no method of the class. Such a line is usually a line of a method with a wrong
+    /// indentation.
+    fn check_member(&mut self, first: Token, statement: &Statement) {
+        let is_member = match &statement.kind {
+            StatementKind::Assign { targets, .. } => !targets.iter().any(has_attribute),
+            StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) | StatementKind::Pass => true,
+            StatementKind::Function(_) | StatementKind::Class { .. } => true,
+            _ => false,
+        };
+        if !is_member {
+            let message = "a class has constants and methods only; indent this line into the block of a method";
+            self.report_indentation(first, message.into());
         }
     }
 
@@ -146,6 +167,15 @@ impl Parser<'_> {
         let code = shown(self.code(last));
         self.report(next.row, span, format!("`:` is missing at the end of the line; write `{code}:`"));
         Ok(())
+    }
+}
+
+/// Returns true if the target of an assignment is an attribute, or a tuple that contains one.
+fn has_attribute(target: &Expr) -> bool {
+    match &target.kind {
+        ExprKind::Attribute { .. } => true,
+        ExprKind::Tuple(all) => all.iter().any(has_attribute),
+        _ => false,
     }
 }
 

@@ -18,6 +18,12 @@ impl Parser<'_> {
         let name = self.name("the name of the function: `def f(x):`")?;
         self.expect("(", "`(` and the parameters: `def f(x):`")?;
         let parameters = self.parameters(&name.text)?;
+        let is_method = parameters.first().is_some_and(|first| first.text == "self");
+        if is_method && !self.place.in_class && !self.place.in_function && !self.place.unknown {
+            self.whole = false;
+            let message = format!("`{}` has `self`, so it is a method; indent it into the block of the class", shown(&name.text));
+            self.report_indentation(header, message);
+        }
         if self.take("->") {
             self.annotation()?;
         }

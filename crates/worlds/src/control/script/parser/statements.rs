@@ -1,6 +1,6 @@
 //! Parsing of statements.
 
-use super::stream::{Parsed, Parser};
+use super::stream::{Failed, Parsed, Parser};
 use super::teaching;
 use crate::control::script::ast::{Arithmetic, Comparison, Expr, ExprKind, Statement, StatementKind};
 use crate::control::script::error::Span;
@@ -147,7 +147,8 @@ impl Parser<'_> {
     fn returned(&mut self) -> Parsed<StatementKind> {
         let token = self.token();
         if !self.place.in_function && !self.place.unknown {
-            return self.fail(token.span, "`return` is outside of a function; indent it into the block of `def`");
+            self.report_indentation(token, "`return` is outside of a function; indent it into the block of `def`".into());
+            return Err(Failed);
         }
         self.advance();
         if matches!(self.token().kind, TokenKind::Newline | TokenKind::End) {

@@ -168,6 +168,9 @@ impl<'a> Parser<'a> {
     /// Fails, because the next token is not possible here. `expected` describes code that is possible.
     pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let token = self.token();
+        if matches!(token.kind, TokenKind::Word("elif" | "else")) && self.previous().row != token.row {
+            self.tokens.misread(token.span.line);
+        }
         let code = self.code(token);
         let message = match token.kind {
             TokenKind::Newline | TokenKind::End | TokenKind::Indent | TokenKind::Dedent => {
