@@ -89,7 +89,7 @@ function thisChip() {
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** Returns the hash of the newest commit that changed the code. If there are uncommitted changes, a hash of these changes follows. */
+/** Returns the hash of the latest commit that changed the code. If there are uncommitted changes, a hash of these changes follows. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -148,7 +148,7 @@ async function lines(...call) {
 
 /**
  * Returns the Python of the test environment (`python`) and its environment variables (`env`). With these variables, Python imports a fresh
- * copy of the package with the newest library.
+ * copy of the package with the latest library.
  */
 async function pythonPackage() {
   const missing = await environment();

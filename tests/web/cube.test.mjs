@@ -75,7 +75,7 @@ test("the agent trains without a click, and tries scrambles automatically", asyn
   await leave(page);
 });
 
-test("the solve rates of the newest test are bars and a table, and those of the test before are outlines", async () => {
+test("the solve rates of the latest test are bars and a table, and those of the test before are outlines", async () => {
   const page = await enterReplay({ paused: true });
   const bars = (source) =>
     page.waitForFunction(

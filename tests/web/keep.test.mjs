@@ -14,7 +14,7 @@ const began = (page, variant) => aheadWhere(page, "began", `(event) => event.con
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 /**
  * Pauses the run and waits until its autosave is stored. Before the page opens another run, it waits at most 1.5 s for a save. After this
- * time, the page uses the newest autosave if there is one.
+ * time, the page uses the latest autosave if there is one.
  */
 async function still(page, store) {
   await page.evaluate(() => hothouse.command({ kind: "pause" }));

@@ -327,7 +327,7 @@ test("Network shows histograms of weights and gradients by layer, and asks only 
   await pictures.first().waitFor();
   assert.equal(await pictures.count(), 5, "weights and gradients of a weight and of a bias, and activations");
   await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
-  await page.getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / }).waitFor();
+  await page.getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; latest: min .*, deviation / }).waitFor();
   await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
   await page.getByRole("img", { name: /^Activations of the layer in recent states of critic\.2\.weight, / }).waitFor();
   await page.getByRole("button", { name: "Weights and gradients as a table" }).click();

@@ -21,7 +21,7 @@ const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repea
 
 const READY = ".writing .strong:not([disabled])";
 const enter = entrance(here, "words", at(), READY);
-/** Opens a recorded run, which does not train. It has several samples, and the newest one is on the stage. No further samples follow. */
+/** Opens a recorded run, which does not train. It has several samples, and the latest one is on the stage. No further samples follow. */
 const enterReplay = async (settings) => {
   const page = await entrance(here, "words", addressOf("words"), READY, replayed)({ paused: true, ...settings });
   await text(page, ".text-stage h2", "^Latest sample$");
@@ -446,7 +446,7 @@ inAll(
     const before = await ask(page, { ask: "samples" });
     await restore(page, bytes);
     await event(page, "metrics");
-    await page.evaluate(() => hothouse.command({ kind: "pause" })); // the list shows only the newest samples
+    await page.evaluate(() => hothouse.command({ kind: "pause" })); // the list shows only the latest samples
     const after = await ask(page, { ask: "samples" });
     assert.deepEqual(after[0], before[0]);
     await page.waitForFunction(
@@ -685,7 +685,7 @@ test("pointer and keys select the tokens of a sample; a newer sample types itsel
 
 inAll(
   "pointer and keys select the tokens of a sample; a newer sample types itself, and waits meanwhile",
-  "the newest text types itself, with predictions at each token; it stays while a visitor looks at a token",
+  "the latest text types itself, with predictions at each token; it stays while a visitor looks at a token",
   async () => {
     const page = await enter();
     const where = ".text-stage .expected .small";

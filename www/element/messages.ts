@@ -28,7 +28,7 @@ export interface Progress {
   /** Seconds of training, without pauses. */
   trainSeconds: number;
   metrics: Record<string, number | null>;
-  /** Values of the newest test; empty before the first test. */
+  /** Values of the latest test; empty before the first test. */
   tests: Record<string, number | null>;
 }
 

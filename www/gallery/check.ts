@@ -24,7 +24,7 @@ export class Check {
   state: State = "checking";
   /** Reason for the state, as a sentence. Empty while all compared values are equal. */
   reason = "";
-  /** Newest iteration of the run. */
+  /** Latest iteration of the run. */
   iteration = 0;
   /** Number of equal digests so far, number of equal points of the curve, and the groups whose values are equal. */
   readonly equal = { digests: 0, points: 0, groups: new Set<Group>() };

@@ -11,7 +11,7 @@ export function lessonLink({ name, room }: Lesson, words: string): HTMLElement {
   const address = `#/${room}`;
   const here = document.body.classList.contains(`room-${room}`);
   const link = h("a", { href: addressOf(address, [], name) }, words);
-  // The link gets the address that the present run has at the moment of the click.
+  // The link gets the address that the current run has at the moment of the click.
   link.addEventListener("click", () => here && (link.href = addressOf(currentLink() || address, [], name)));
   return link;
 }

@@ -10,7 +10,7 @@ import { Table } from "./table";
 import type { TimePart } from "../run/protocol";
 import type { History } from "./history";
 
-/** Number of the newest rows whose mean is shown. */
+/** Number of the latest rows whose mean is shown. */
 const RECENT = 40;
 const WRITE_EVERY_MS = 500;
 /** Space beside a label and greatest mean width of its characters, in px. A label that does not fit into its segment is left out. */

@@ -78,7 +78,7 @@ export function markup(source: string): DocumentFragment {
 }
 
 /**
- * Sets the text of an element only if it differs from the present text, so that an unchanged text causes no layout. A text node that exists
+ * Sets the text of an element only if it differs from the current text, so that an unchanged text causes no layout. A text node that exists
  * is changed, because another text node would take longer.
  */
 export function write(element: Element, text: string): void {

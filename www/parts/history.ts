@@ -73,7 +73,7 @@ export class History {
     this.tests.push(row);
     this.bumpRevision();
     if (this.tests.length <= MOST_TESTS) return;
-    // Drops every second test. The newest test and the one that solved the task are kept.
+    // Drops every second test. The latest test and the one that solved the task are kept.
     const kept = this.tests.filter(
       ({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration,
     );
@@ -101,7 +101,7 @@ export class History {
     return this.columns[name]?.at(-1) ?? undefined;
   }
 
-  /** Returns the value of a test column in `row`. Without `row`, returns the value in the newest test. */
+  /** Returns the value of a test column in `row`. Without `row`, returns the value in the latest test. */
   test(name: string, row: Row | undefined = this.tests.at(-1)): number | undefined {
     return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
   }

@@ -12,7 +12,7 @@ export interface Kept extends SavedRun {
 
 const MOST_BYTES = 256e6;
 
-/** Kept runs. The newest run is last. */
+/** Kept runs. The latest run is last. */
 const kept: Kept[] = [];
 
 export function keepRun(run: Kept): void {
@@ -26,7 +26,7 @@ export function forgetRun({ room, variant }: { room: string; variant: string }):
   if (at >= 0) kept.splice(at, 1);
 }
 
-/** Returns the kept runs of a room. The newest run is first. */
+/** Returns the kept runs of a room. The latest run is first. */
 export const keptRuns = (room: string): Kept[] => kept.filter((run) => run.room === room).reverse();
 
 export const keptRun = (room: string, variant: string): Kept | undefined => keptRuns(room).find((run) => run.variant === variant);

@@ -37,7 +37,7 @@ export class Model {
     this.writeCommand();
     this.element = h("div.saving", [
       h("p", [
-        "The model contains the network with its present weights, for other programs. Rules, searches and the optimiser are not in it. ",
+        "The model contains the network with its current weights, for other programs. Rules, searches and the optimiser are not in it. ",
         "The model card describes inputs and outputs, and states how the run was trained and how well it does.",
       ]),
       h("div.row.foot", labelled("Format", this.format), this.start),

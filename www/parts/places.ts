@@ -87,7 +87,7 @@ export class Places {
     ];
   }
 
-  /** Offers the sections that the present run has. */
+  /** Offers the sections that the current run has. */
   suit(): void {
     for (const { tab, name, offered } of this.sections) if (offered) this.inner.get(tab)?.offer(name, offered());
   }

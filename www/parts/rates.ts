@@ -4,7 +4,7 @@ import type { Column, RoomInfo, Row } from "../run/protocol";
 import { plural } from "./format";
 import { state, type State } from "./signal";
 
-/** Weight of the newest row in the exponential average. */
+/** Weight of the latest row in the exponential average. */
 const WEIGHT = 0.2;
 
 export class Rates {

@@ -285,7 +285,7 @@ export class Runs {
     this.list.append(element);
   }
 
-  /** Sorts the list: the current run first, then from the newest to the oldest. */
+  /** Sorts the list: the current run first, then from the latest to the oldest. */
   private sort(): void {
     const order = [...this.entries.values()].sort(
       (a, b) => Number(b.record.id === this.present?.id) - Number(a.record.id === this.present?.id) || b.record.beganMs - a.record.beganMs,

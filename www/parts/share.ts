@@ -65,7 +65,7 @@ export class Share {
     return this.savedAs ?? this.actions.fileName();
   }
 
-  /** Writes the commands for the present state of the run. Called when the commands are shown. */
+  /** Writes the commands for the current state of the run. Called when the commands are shown. */
   async showCommands(): Promise<void> {
     const config = this.actions.config();
     if (!config) return;

@@ -26,7 +26,7 @@ export function commandsOf(config: Config, { command, changes, limits }: Shared,
     ]),
     copyField("Python", python(config)),
     copyField("Resume in Python", `hothouse.Run.restore(${JSON.stringify(file)})`),
-    h("p.row", saving, h("span.small", "Writes this file with the present state.")),
+    h("p.row", saving, h("span.small", "Writes this file with the current state.")),
     ...[repeats, ...limits].flatMap((words) => (words ? [h("p.small", words)] : [])),
   ];
 }

@@ -20,7 +20,7 @@ const FAR = 4;
 
 const ABOUT =
   "Each column is the distribution of a tensor's values at a time: more values give a stronger colour. Time runs to the right, and the " +
-  "newest numbers are below. Values beyond four standard deviations are not drawn.";
+  "latest numbers are below. Values beyond four standard deviations are not drawn.";
 
 type TensorKind = "weights" | "gradients" | "activations";
 /** Values of which a strip shows the distribution. */
@@ -98,7 +98,7 @@ class Strip {
     const numbers = numbersOf(columns.at(-1)!.histogram);
     numbers.forEach((words, k) => write(this.numbers[k]!, words));
     const { tensor, of } = this;
-    this.canvas.setAttribute("aria-label", `${of.words} of ${tensor}, ${columns.length} samples; newest: ${numbers.join(", ")}`);
+    this.canvas.setAttribute("aria-label", `${of.words} of ${tensor}, ${columns.length} samples; latest: ${numbers.join(", ")}`);
     this.draw();
   }
 
@@ -183,7 +183,7 @@ export class Tensors {
     this.distributions = distributions(samples);
     const titles = ["Tensor", "Values", "Minimum", "Maximum", "Mean", "Standard deviation"];
     this.table = new Table("Weights and gradients", titles, () => this.tableRows(), ["Values"]);
-    this.table.caption.textContent = "Newest values of each tensor";
+    this.table.caption.textContent = "Latest values of each tensor";
     this.layers.addEventListener("change", () => this.build());
     const head = h("div.head", h("h3", "Weights and gradients"), this.table.button);
     this.element = h("div.card", head, h("p.about", ABOUT), this.layer, this.rows, this.span, this.table.element);

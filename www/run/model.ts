@@ -3,7 +3,7 @@
 import type { Client } from "./client";
 import type { Exported, FromExporter, ModelFormat, ToExporter } from "./exporter";
 
-/** Exports the model of the run with its present weights. Rejects with the reason if the model of the run cannot be exported. */
+/** Exports the model of the run with its current weights. Rejects with the reason if the model of the run cannot be exported. */
 export async function exportModel(client: Client, format: ModelFormat): Promise<Exported> {
   const saved = await client.save();
   const data = await client.data();

@@ -25,7 +25,7 @@ export type Change = { iteration: number, knob: string, value: Value, };
 
 /** Description of a run for other users, with the limits of its reproduction on their machines. */
 export type Shared = {
-/** Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest. */
+/** Link to the run, for example `#/control?variant=…`. It contains the latest digest if other machines can reproduce that digest. */
 link: string,
 /** Link to the run without a digest. This link changes only if the config changes or a live change is made. */
 address: string,
@@ -170,7 +170,7 @@ export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "ste
 /** User data, required if the saved file does not contain them. */
 data?: Dataset,
 /**
- * True if the restored run takes over the user's state, such as a game, from the present run. (A reset always takes over this
+ * True if the restored run takes over the user's state, such as a game, from the current run. (A reset always takes over this
  * state.)
  */
 follow?: boolean, };

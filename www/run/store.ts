@@ -1,4 +1,4 @@
-// Runs that this browser stores in IndexedDB. For each of the last two visits to a room, the newest run of each variant is stored. A visit
+// Runs that this browser stores in IndexedDB. For each of the last two visits to a room, the latest run of each variant is stored. A visit
 // belongs to one tab and survives a reload. If the storage is unavailable or full, the functions reject, and the caller handles the error.
 
 import { within } from "./database";
@@ -21,7 +21,7 @@ export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & 
 type Stored = Omit<Saved, "bytes"> & { bytes: Blob | Uint8Array<ArrayBuffer> };
 
 const VISITS_KEPT = 2;
-/** Maximum size of a room's stored runs, in bytes. If the runs are larger, the oldest runs are deleted. The newest run is never deleted. */
+/** Maximum size of a room's stored runs, in bytes. If the runs are larger, the oldest runs are deleted. The latest run is never deleted. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
 /** Start time of this visit, in ms; undefined until the first access to the store. */
@@ -101,19 +101,19 @@ async function prune(room: string): Promise<void> {
   }
 }
 
-/** Returns the newest run of each kind, from the newest to the oldest. `kind` returns the kind of a run. */
+/** Returns the latest run of each kind, from the latest to the oldest. `kind` returns the kind of a run. */
 function newestOf(runs: Stored[], kind: (run: Stored) => unknown): Stored[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
 
-/** Returns the newest run of each of the last visits. The newest run is first. If `others` is true, this visit's run is excluded. */
+/** Returns the latest run of each of the last visits. The latest run is first. If `others` is true, this visit's run is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
   return Promise.all(kept.filter((run) => !others || run.visit !== thisVisit()).map(read));
 }
 
-/** Returns the newest run of each variant in this visit, newest first. */
+/** Returns the latest run of each variant in this visit, newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
   const own = (await all(room)).filter((run) => run.visit === thisVisit());
   return Promise.all(newestOf(own, (run) => run.variant).map(read));

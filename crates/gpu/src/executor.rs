@@ -19,7 +19,7 @@ pub struct Answer {
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,
     pub adam_v: Vec<f32>,
-    /// Gradient norm of the newest optimiser step, before clipping.
+    /// Gradient norm of the latest optimiser step, before clipping.
     pub norm: f32,
 }
 

@@ -24,7 +24,7 @@ const MOST_PARTS: usize = 1024;
 pub struct Optimizer {
     pub m: Region,
     pub v: Region,
-    /// Four floats; the first is the gradient norm of the newest step, before clipping.
+    /// Four floats; the first is the gradient norm of the latest step, before clipping.
     pub norm: Region,
     /// Two words, whose sum is the number of steps since the last reset. Skipped steps do not count.
     pub taken: Region,
@@ -33,7 +33,7 @@ pub struct Optimizer {
     /// One bit per 16 adjacent parameters: 1 if the parameters belong to a vector (a one-dimensional tensor), else 0.
     vectors: Region,
     knobs: Region,
-    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps before the newest step, without skipped steps.
+    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps before the latest step, without skipped steps.
     corrections: Region,
 }
 

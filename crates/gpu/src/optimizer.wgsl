@@ -6,7 +6,7 @@
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
-    // Three words: number of counted steps before the newest step, 1 if the newest step counted, and nonzero to skip further steps.
+    // Three words: number of counted steps before the latest step, 1 if the latest step counted, and nonzero to skip further steps.
     taken: u32,
     // In `words`: one bit per four elements, 1 if these belong to a vector.
     vectors: u32,

@@ -31,7 +31,7 @@ pub(crate) struct Devices {
     /// True if the device has been chosen. A new request or offer sets this field to false until the next choice.
     settled: bool,
     probes: Probes,
-    /// Work per second of the newest iterations on the CPU, the newest last. The learner defines the unit of work.
+    /// Work per second of the latest iterations on the CPU, the newest last. The learner defines the unit of work.
     processor: Vec<f64>,
 }
 
@@ -284,7 +284,7 @@ impl Devices {
 }
 
 impl Probes {
-    /// Advances the probe of the present option; begins the probe if there is none. Ends the probe when its rate is known or its first pass
+    /// Advances the probe of the current option; begins the probe if there is none. Ends the probe when its rate is known or its first pass
     /// is late.
     fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {

@@ -141,9 +141,9 @@ pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
     /// Digest from the link that opened the run. `None` if the link has no digest, or after the digest was compared.
     pub expected: Option<Digest>,
-    /// Newest digest of this run; `None` before the first digest.
+    /// Latest digest of this run; `None` before the first digest.
     pub newest: Option<Digest>,
-    /// True if the GPU computed part of the present iteration before a fault. After the fault, the CPU continued the iteration.
+    /// True if the GPU computed part of the current iteration before a fault. After the fault, the CPU continued the iteration.
     pub partly_away: bool,
 }
 

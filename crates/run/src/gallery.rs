@@ -20,7 +20,7 @@ const MOST_LINE: usize = 100;
 /// Maximum length in characters of an entry's text.
 const MOST_TEXT: usize = 2000;
 /// Maximum number of digests in a new entry, and of points in its curve. If there are more, every second digest or point is dropped, but
-/// never the newest one.
+/// never the latest one.
 const MOST_KEPT: usize = 32;
 /// Number of points that a column needs to become the curve if a less preferred column has more points.
 const ENOUGH_POINTS: usize = 4;
@@ -306,7 +306,7 @@ pub struct Verification {
     run: Box<dyn AnyRun>,
     arithmetic: String,
     digests: BTreeMap<u32, String>,
-    /// Iteration of the newest digest that equals the stated digest; 0 before the first such digest.
+    /// Iteration of the latest digest that equals the stated digest; 0 before the first such digest.
     equal_at: u32,
     /// Iteration of the next digest to compare; `None` after all digests were compared.
     due: Option<u32>,
@@ -396,7 +396,7 @@ impl Verification {
         Ok(self.reached.take())
     }
 
-    /// Returns the results of the present weights, or an error if they differ from the stated results. Returns `None` if
+    /// Returns the results of the current weights, or an error if they differ from the stated results. Returns `None` if
     /// `should_continue` ended the test.
     fn results(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Reproduced>, RunError> {
         let schema = self.run.schema();

@@ -22,7 +22,7 @@ pub(crate) struct Clock {
     last_s: Option<f64>,
     /// Seconds of training and tests since the beginning of the run, without pauses.
     pub train_s: f64,
-    /// Time spent in the present iteration.
+    /// Time spent in the current iteration.
     pub spent: Spent,
     /// True if the last slice belonged to a test.
     tested: bool,
@@ -38,7 +38,7 @@ impl Clock {
         self.last_s = None;
     }
 
-    /// Adds the time since the previous call to the training time. Also adds this time to the present iteration: to its time of tests if
+    /// Adds the time since the previous call to the training time. Also adds this time to the current iteration: to its time of tests if
     /// the last slice belonged to a test, otherwise to its time of training.
     pub fn take(&mut self, now_s: f64) {
         let passed_s = self.trained(now_s);
@@ -49,7 +49,7 @@ impl Clock {
         }
     }
 
-    /// Marks the present slice as part of a test.
+    /// Marks the current slice as part of a test.
     pub fn tests(&mut self) {
         self.tested = true;
     }

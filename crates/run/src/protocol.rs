@@ -53,7 +53,7 @@ plain_data! {
 
     /// Description of a run for other users, with the limits of its reproduction on their machines.
     pub struct Shared {
-        /// Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest.
+        /// Link to the run, for example `#/control?variant=…`. It contains the latest digest if other machines can reproduce that digest.
         pub link: String,
         /// Link to the run without a digest. This link changes only if the config changes or a live change is made.
         pub address: String,
@@ -229,7 +229,7 @@ plain_data! {
         Pause,
         /// Runs one iteration, or the rest of the iteration in progress, then pauses.
         Step,
-        /// Begins a new run with `config`; null means the present config.
+        /// Begins a new run with `config`; null means the current config.
         Reset {
             config: Option<Config>,
         },
@@ -252,7 +252,7 @@ plain_data! {
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// True if the restored run takes over the user's state, such as a game, from the present run. (A reset always takes over this
+            /// True if the restored run takes over the user's state, such as a game, from the current run. (A reset always takes over this
             /// state.)
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]

@@ -26,7 +26,7 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Combines the variant, the seed and the data of `config` with the present values `knobs` and the host.
+    /// Combines the variant, the seed and the data of `config` with the current values `knobs` and the host.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
@@ -137,7 +137,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Sets the profiling clock of the room. The run sets the learner's clock separately.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
-    /// Returns the present value of every setting.
+    /// Returns the current value of every setting.
     fn values(&self) -> Knobs {
         self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
     }
@@ -168,7 +168,7 @@ pub trait Room: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Returns the model with the present weights, for other programs.
+    /// Returns the model with the current weights, for other programs.
     #[cfg(feature = "export")]
     fn exported(&self) -> Result<crate::export::Described, RunError> {
         Err(crate::export::none(Self::SCHEMA.title))

@@ -67,7 +67,7 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// True if the run was restored from a file that was saved within the present iteration. The total time of such an iteration is
+    /// True if the run was restored from a file that was saved within the current iteration. The total time of such an iteration is
     /// unknown.
     partly_here: bool,
     /// An iteration that ended while a test was in progress, and the device that computed the iteration. The run records the iteration
@@ -131,7 +131,7 @@ impl<R: Room> Run<R> {
     pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Self, RunError> {
         let (mut header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
         header.config.data.iter_mut().for_each(|wanted| wanted.fill(data));
-        // The present values of the knobs determine the allocation. They may differ from the config's values because of live changes.
+        // The current values of the knobs determine the allocation. They may differ from the config's values because of live changes.
         let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
         check::<R>(&header.config, host)?;
         let variant = check::<R>(&in_force, host)?;
@@ -215,7 +215,7 @@ impl<R: Room> Run<R> {
         self.room.learner().map_or(WorkedOn::Processor, Learner::worked_on)
     }
 
-    /// Returns the present value of every knob.
+    /// Returns the current value of every knob.
     fn values(&self) -> Knobs {
         let knobs = R::knobs(&self.variant.id);
         let mut values = self.room.values();
@@ -306,7 +306,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Ends offloading after a fault. The learner continues on the CPU from its present state.
+    /// Ends offloading after a fault. The learner continues on the CPU from its current state.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         if let Some(offload) = self.offload() {
             offload.end_offload();
@@ -453,7 +453,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Encodes the newest state that can be saved as a file.
+    /// Encodes the latest state that can be saved as a file.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {

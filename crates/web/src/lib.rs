@@ -131,7 +131,7 @@ pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Monitor position directly after the newest `Began` event. [`Run::events`] sets this position.
+    /// Monitor position directly after the latest `Began` event. [`Run::events`] sets this position.
     cursor: Cursor,
 }
 
@@ -153,7 +153,7 @@ impl Run {
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })
     }
 
-    /// Returns the variant of the present run.
+    /// Returns the variant of the current run.
     pub fn variant(&self) -> Result<JsValue, JsValue> {
         to_js(self.run.variant())
     }
@@ -168,7 +168,7 @@ impl Run {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// Returns the monitor position directly after the newest `Began` event, as [`Run::events`] has set it.
+    /// Returns the monitor position directly after the latest `Began` event, as [`Run::events`] has set it.
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }

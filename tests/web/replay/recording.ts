@@ -27,7 +27,7 @@ const ALSO: Record<string, (ask: (question: { ask: string; [name: string]: unkno
     for (const format of ["svg", "json", "verilog", "rust"]) await ask({ ask: "export", member, format });
     await ask({ ask: "big_advance", ms: 5 });
   },
-  // The page asked about the text when the run began, and the text may have been in preparation. The newest sample is complete once the
+  // The page asked about the text when the run began, and the text may have been in preparation. The latest sample is complete once the
   // stage has read its end.
   async words(ask) {
     await ask({ ask: "about" });

@@ -91,7 +91,7 @@ function setKnob(knob: string, value: Value): void {
   post([{ kind: "mark", ...mark }]);
 }
 
-/** Returns the state at the beginning of a run, by default of the present run with its changed knobs. */
+/** Returns the state at the beginning of a run, by default of the current run with its changed knobs. */
 function beginning(config: Config | null): State {
   const changed = Object.fromEntries(state.marks.map(({ knob, to }) => [knob, to]));
   const next = config ?? { ...state.config, knobs: { ...state.config.knobs, ...changed } };

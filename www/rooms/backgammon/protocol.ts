@@ -248,7 +248,7 @@ export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } |
 
 /**
  * Cube decision for the player on roll. Janowski's formula computes the equities from the six chances. Equities are points per game at
- * the present value of the cube. In a match, equities are chances of winning the match, converted to points.
+ * the current value of the cube. In a match, equities are chances of winning the match, converted to points.
  */
 export type CubeOutlook = {
 /** True if the player on roll may double or has doubled. */
@@ -291,7 +291,7 @@ id: string, };
  * a cube action or a resignation.
  */
 export type Judged = {
-/** Expected points of the first seat before the roll, per game at the present value of the cube. The best cube decision is assumed. */
+/** Expected points of the first seat before the roll, per game at the current value of the cube. The best cube decision is assumed. */
 equity: number,
 /** Points per game that the move lost; null if the roll had only one result or the action was no move. */
 move_error: number | null,

@@ -107,7 +107,7 @@ export class ReviewPane {
     const { list } = this;
     const grows = session.moves.length > list.childElementCount;
     list.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
-    // The newest move stays in view, unless the visitor reads earlier ones.
+    // The latest move stays in view, unless the visitor reads earlier ones.
     if (grows && !this.open && !list.matches(":hover, :focus-within")) requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
     this.draw();
   }

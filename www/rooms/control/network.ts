@@ -135,7 +135,7 @@ export class Network {
     this.begin();
   }
 
-  /** Shows the plan of the present run. */
+  /** Shows the plan of the current run. */
   begin(): void {
     void this.client.ask({ ask: "plan" }).then(
       (plan) => this.life.aborted || this.show(plan),

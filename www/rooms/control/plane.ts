@@ -52,7 +52,7 @@ export class Plane {
   private scene: Scene | undefined;
   private layer: Layer = "policy";
   private iteration = 0;
-  /** The newest picture and the iteration of its weights. There is at most one picture per iteration. */
+  /** The latest picture and the iteration of its weights. There is at most one picture per iteration. */
   private newest: { picture: Picture; iteration: number } | undefined;
   private player: Player | undefined;
   private large: readonly number[] = [];

@@ -83,7 +83,7 @@ handovers: number,
  */
 singles: number, };
 
-/** State of the environment that the page shows large. The present policy or the user steps it in real time. */
+/** State of the environment that the page shows large. The current policy or the user steps it in real time. */
 export type Stage = {
 /** Environment of the player in control, who is the agent or the user. */
 player: Body,
@@ -108,7 +108,7 @@ value: number,
 best: number | null,
 /** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
 ahead: number,
-/** Value of [`Touch::handovers`] in the newest touch. */
+/** Value of [`Touch::handovers`] in the latest touch. */
 handovers: number,
 /**
  * Error that stopped training; null if there was no error, or if the state before the failed step is unknown. After an error,
@@ -118,9 +118,9 @@ failed: string | null, };
 
 /** State of one environment of a [`Stage`]. */
 export type Body = {
-/** Internal state before the newest step; [`Environment::state`] names its numbers. */
+/** Internal state before the latest step; [`Environment::state`] names its numbers. */
 before: Array<number>,
-/** Internal state after the newest step. */
+/** Internal state after the latest step. */
 state: Array<number>, observation: Array<number>,
 /** Last action: the index of a choice, or real numbers. */
 action: Array<number>, steps: number,
@@ -132,7 +132,7 @@ over: boolean,
 terminated: boolean,
 /** Picture of the state; empty if the environment draws no pictures. */
 shapes: Array<Drawn>,
-/** Error that the rules raised in the newest step; null without an error. */
+/** Error that the rules raised in the latest step; null without an error. */
 fault: string | null, };
 
 /** A shape of a picture. A later shape covers an earlier one. The point (0, 0) is the upper left corner, and y points down. */

@@ -245,8 +245,8 @@ export class SingleEnvironment implements Handled {
   // ---- drawing
 
   /**
-   * Returns the state of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows with
-   * the time since the newest answer. After the end of an episode, the state is not interpolated.
+   * Returns the state of a body for drawing, interpolated between its previous and its latest step. The share of the latest step grows with
+   * the time since the latest answer. After the end of an episode, the state is not interpolated.
    */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;

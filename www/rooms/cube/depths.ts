@@ -34,7 +34,7 @@ export class DepthChart {
     this.showTries(new Map(), puzzle);
   }
 
-  /** Shows the newest test, with the test before it as outlines. */
+  /** Shows the latest test, with the test before it as outlines. */
   show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;

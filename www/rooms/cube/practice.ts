@@ -23,7 +23,7 @@ export class Practice {
   dueMs = 0;
   private metric: Metric = "quarter";
 
-  /** `able` returns the greatest depth `d` such that the newest test's solve rate is at least `share` at every depth from 1 to `d`. */
+  /** `able` returns the greatest depth `d` such that the latest test's solve rate is at least `share` at every depth from 1 to `d`. */
   constructor(private readonly able: (share: number) => number) {}
 
   begin(metric: Metric): void {

@@ -74,9 +74,9 @@ export type SolveView = {
 number: number,
 /** State to be solved. */
 facelets: string, done: boolean,
-/** Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
+/** Width of the latest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
 width: number | null,
-/** Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts. */
+/** Number of moves that the search has looked ahead so far. In a beam search, only the latest beam counts. */
 steps: number,
 /** Number of states generated so far, including the states of narrower beams that failed. */
 nodes: number,

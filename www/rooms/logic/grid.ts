@@ -1,5 +1,5 @@
 // The grid of a member's automaton, beside its target. The visitor can damage cells by pointer or keys. With auto-restart, the grid starts
-// again with the member's newest gates.
+// again with the member's latest gates.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, id, ticked, write } from "../../parts/dom";

@@ -1,4 +1,4 @@
-// The population. For each member, the pane shows a small picture of its newest grid, its soft and hard loss, and whether it is learning or
+// The population. For each member, the pane shows a small picture of its latest grid, its soft and hard loss, and whether it is learning or
 // perfect. The other panes show the selected member.
 
 import type { Announcer } from "../../parts/announce";

@@ -31,7 +31,7 @@ gates: number,
 gates_per_cell: number, parameters: number,
 /** Number of gates in each layer, in the order of [`GatesView`]. A perception layer counts the gates of all kernels. */
 layers: Array<number>,
-/** Target with the present knobs; null for a rule. A grid of the target's size should show the target after `steps` steps. */
+/** Target with the current knobs; null for a rule. A grid of the target's size should show the target after `steps` steps. */
 target: Picture | null, steps: number,
 /** Channels that the target displays. */
 shows: Shows, };
@@ -48,15 +48,15 @@ ended: number,
 best: number, };
 
 export type MemberView = { seed: number, updates: number,
-/** Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration. */
+/** Loss of the soft automaton: squared error per cell, mean over the latest iteration. Null before the first iteration. */
 loss: number | null,
 /**
- * Share of wrong visible bits of the hardened automaton in its newest test. For a rule: share of neighbourhoods with a wrong
+ * Share of wrong visible bits of the hardened automaton in its latest test. For a rule: share of neighbourhoods with a wrong
  * result.
  */
 hard_loss: number, state: MemberState,
 /**
- * Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a
+ * Output of the hardened automaton in its latest check. For a pattern, it is the end state of the check's first grid. For a
  * rule, it is the result for each of the 512 neighbourhoods, in the order of their numbers.
  */
 picture: Picture, };
@@ -138,9 +138,9 @@ export type BigView = { width: number, height: number, step: number,
  * is padded to whole bytes.
  */
 words: Uint8Array,
-/** Number of cells computed per second in the newest call; a cell counts once per step. */
+/** Number of cells computed per second in the latest call; a cell counts once per step. */
 cells_per_s: number,
-/** Number of gate evaluations per second in the newest call. */
+/** Number of gate evaluations per second in the latest call. */
 gate_cells_per_s: number,
 /** Number of gates of the reduced circuit. */
 gates: number, };

@@ -59,7 +59,7 @@ export function trainYours(variant: string, members: number, progress: Progress)
 }
 
 /**
- * Returns a text about the result of the newest test, which the chart shows too. Before the first test, returns a text about the progress
+ * Returns a text about the result of the latest test, which the chart shows too. Before the first test, returns a text about the progress
  * of the best member. The results of single members are not used, because they come from different grids.
  */
 export function result(present: History, newest: PopulationView | undefined, { counts, train_s }: Progress, unit: string): string {

@@ -117,7 +117,7 @@ tokens: number,
  * beginning of the stop text.
  */
 text: string,
-/** Tokens that the present call added. */
+/** Tokens that the current call added. */
 added: Array<Generated>, ended: Ended | null, };
 
 export type Generated = { id: number, text: string,

@@ -59,7 +59,7 @@ pub enum Verb {
     /// Resume training from a checkpoint
     Resume {
         /// Checkpoint, saved here or in the page. The resumed run saves to this file unless --save names another file [default: choose from
-        /// the saved runs; in a script, the newest]
+        /// the saved runs; in a script, the latest]
         file: Option<PathBuf>,
         #[command(flatten)]
         common: CommonArgs,
@@ -102,7 +102,7 @@ pub enum Verb {
     },
     /// Follow a run from another terminal, or show a run that has ended
     Watch {
-        /// File that a training process writes with --monitor or --events [default: the monitor of this user's newest run]
+        /// File that a training process writes with --monitor or --events [default: the monitor of this user's latest run]
         file: Option<PathBuf>,
         /// List the runs that can be watched, newest first
         #[arg(long, conflicts_with_all = ["file", "plain"])]

@@ -20,7 +20,7 @@ pub struct Printer<W: Write> {
     last_s: [f64; 2],
     /// State of the run in words, as printed last.
     state: String,
-    /// Newest progress towards the limits.
+    /// Latest progress towards the limits.
     remaining: Option<Remaining>,
 }
 

@@ -38,10 +38,10 @@ pub struct RunView {
     pub test: Option<Row>,
     /// Moving average of each part's share of the iteration time.
     pub shares: Vec<f64>,
-    /// Rows of metrics. If there are too many rows, only rows at equal intervals are kept. The newest row may be missing here, but is
+    /// Rows of metrics. If there are too many rows, only rows at equal intervals are kept. The latest row may be missing here, but is
     /// always in `metrics`.
     pub history: History,
-    /// Rows of tests. If there are too many rows, only rows at equal intervals are kept. The newest row may be missing here, but is always
+    /// Rows of tests. If there are too many rows, only rows at equal intervals are kept. The latest row may be missing here, but is always
     /// in `test`.
     pub tests: History,
     pub marks: Vec<Mark>,
@@ -177,7 +177,7 @@ impl RunView {
 
 pub type Points = Vec<(f64, f64)>;
 
-/// Returns the points of the column with index `at`, including the newest row. Leaves out rows without a finite value.
+/// Returns the points of the column with index `at`, including the latest row. Leaves out rows without a finite value.
 pub fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
     let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
     let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());

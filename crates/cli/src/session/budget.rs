@@ -42,7 +42,7 @@ pub struct PaceSample {
     pub count: f64,
 }
 
-/// The newest samples, oldest first.
+/// The latest samples, oldest first.
 #[derive(Default)]
 pub struct Pace(VecDeque<PaceSample>);
 

@@ -89,7 +89,7 @@ impl MonitorFile {
         MonitorFile { writer, stop: Some(stop), thread: Some(thread), status_changes, _claim: claim }
     }
 
-    /// Returns the newest status change since the last call: `Some(Some(error))` if writing failed, `Some(None)` if writing succeeds again,
+    /// Returns the latest status change since the last call: `Some(Some(error))` if writing failed, `Some(None)` if writing succeeds again,
     /// `None` if the status did not change.
     pub fn status_change(&self) -> Option<Option<String>> {
         self.status_changes.try_iter().last()
@@ -295,7 +295,7 @@ impl Watched {
     }
 }
 
-/// Removes the oldest monitors from the cache. The newest `KEPT - 1` monitors and the monitors of running processes are kept. Returns the
+/// Removes the oldest monitors from the cache. The latest `KEPT - 1` monitors and the monitors of running processes are kept. Returns the
 /// claim of a new monitor in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<Claim> {
     let folder = saves::folder()?;
@@ -318,7 +318,7 @@ pub fn age_s(path: &Path) -> Option<f64> {
     Some((now.as_secs_f64() - started_ms / 1e3).max(0.0))
 }
 
-/// Returns the path of the newest monitor in the cache, or an error if there is none.
+/// Returns the path of the latest monitor in the cache, or an error if there is none.
 pub fn newest() -> Result<PathBuf> {
     match kept()?.into_iter().next() {
         Some(path) => Ok(path),

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
 /// Maximum number of runs that `resume` lists in a terminal if no file is named. Outside a terminal, `resume` lists no runs and resumes the
-/// newest run.
+/// latest run.
 const LISTED: usize = 9;
 
 fn cache() -> PathBuf {
@@ -76,7 +76,7 @@ pub fn fresh_game(game: &str, seed: u32, kind: FileKind) -> Result<Claim> {
     Claim::new(&folder.join(format!("{}.{EXTENSION}", stem(game, seed))), kind)
 }
 
-/// Removes the games of a folder except the newest `count` and those that are being played. Keeps files whose names do not come from this
+/// Removes the games of a folder except the latest `count` and those that are being played. Keeps files whose names do not come from this
 /// program.
 pub fn leave_newest(folder: &Path, count: usize) {
     let mut games = files_of(folder, EXTENSION).unwrap_or_default();
@@ -117,7 +117,7 @@ pub fn prune(path: &Path) {
     }
 }
 
-/// Returns the checkpoint to resume if no file is named. In a terminal, the user chooses the checkpoint. Otherwise, the newest checkpoint
+/// Returns the checkpoint to resume if no file is named. In a terminal, the user chooses the checkpoint. Otherwise, the latest checkpoint
 /// is returned. Returns `None` if the user cancels, and an error if the cache has no checkpoint.
 pub fn chosen() -> Result<Option<PathBuf>> {
     let saves = kept()?;
@@ -127,11 +127,11 @@ pub fn chosen() -> Result<Option<PathBuf>> {
     if input.is_terminal() && std::io::stderr().is_terminal() {
         return choose(&saves, &mut input, &mut output);
     }
-    let _ = writeln!(output, "not in a terminal: resuming the newest run, {}", newest.display());
+    let _ = writeln!(output, "not in a terminal: resuming the latest run, {}", newest.display());
     Ok(Some(newest.clone()))
 }
 
-/// Asks until the input is a number of the list. An empty line selects the newest run; `q` or the end of the input selects no run and
+/// Asks until the input is a number of the list. An empty line selects the latest run; `q` or the end of the input selects no run and
 /// returns `None`.
 pub fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) -> Result<Option<PathBuf>> {
     let listed = &saves[..saves.len().min(LISTED)];

@@ -11,11 +11,11 @@ pub struct SaveTarget {
     named: Option<Claim>,
     /// Claim of the file in the cache; `None` before the first save, or if the user named a file.
     cached: Option<Claim>,
-    /// Claim of the file to which the newest save went because the named or cached file could not be written.
+    /// Claim of the file to which the latest save went because the named or cached file could not be written.
     fallback: Option<Claim>,
     /// Text and next step of the last warning; `None` after a successful save.
     pub warning: Option<(String, String)>,
-    /// Training time in seconds at the newest of these events: beginning or restoration of the run, save, failed automatic save.
+    /// Training time in seconds at the latest of these events: beginning or restoration of the run, save, failed automatic save.
     pub saved_s: f64,
     /// Training time between two automatic saves, in seconds.
     pub every_s: f64,

@@ -104,7 +104,7 @@ pub struct Finished {
     progress: serde_json::Value,
     /// Wall-clock time of the run in seconds. Other runs may have used the machine at the same time.
     seconds: f64,
-    /// Newest metrics by column name.
+    /// Latest metrics by column name.
     metrics: serde_json::Value,
     /// Test at the end of the run, by column name.
     test: serde_json::Value,

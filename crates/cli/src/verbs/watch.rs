@@ -32,7 +32,7 @@ const EMPTY: Duration = Duration::from_secs(1);
 /// history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows the run of another process. `file` is a monitor file or an events file; `None` selects the newest monitor file in the cache.
+/// Shows the run of another process. `file` is a monitor file or an events file; `None` selects the latest monitor file in the cache.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,
@@ -211,7 +211,7 @@ pub fn list(json: bool) -> Result<()> {
         seed: u32,
         progress: By<'a, Progress>,
         standing: Option<By<'a, Standing>>,
-        /// Newest values of the metrics that printed lines contain.
+        /// Latest values of the metrics that printed lines contain.
         metrics: BTreeMap<&'static str, Option<f64>>,
         /// Seconds that training spent on each part of the iteration.
         parts_s: BTreeMap<&'static str, f64>,

@@ -140,7 +140,7 @@ fn without_a_checkpoint_the_newest_run_or_a_new_one_solves() {
     assert!(message.contains("training one for 1.00 s") && message.contains("saved"), "{message}");
     assert_eq!(scratch.cached("safetensors").len(), 1);
     let message = solved();
-    assert!(message.contains("newest run of the 2x2x2") && !message.contains("training one"), "{message}");
+    assert!(message.contains("latest run of the 2x2x2") && !message.contains("training one"), "{message}");
 }
 
 #[test]

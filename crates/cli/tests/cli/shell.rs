@@ -240,9 +240,9 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     let command = done["resume"].as_str().unwrap();
     assert!(command.ends_with("--steps 1000000000000 --threads 1"), "{command}");
     let steps = done["progress"]["env_steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
-    // If no file is named, the newest run is resumed.
+    // If no file is named, the latest run is resumed.
     let again = scratch.run(format!("resume --steps {steps} --json"));
-    assert!(stderr(&again).contains("not in a terminal: resuming the newest run"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("not in a terminal: resuming the latest run"), "{}", stderr(&again));
     let again = records(&stdout(&again));
     let done = summary(&again);
     assert_eq!((&done["progress"]["env_steps"], &done["seed"]), (&steps.into(), &3.into()));

@@ -81,7 +81,7 @@ fn resume_without_a_file_lists_the_saved_runs() {
     let second = typed(&scratch, "", "resume --plain --steps 8192", "7\n2\n");
     assert!(second.contains("There is no 7 in the list"), "{second}");
     assert!(second.contains("control / CartPole-v1, seed 5") && second.contains("8,192 steps"), "{second}");
-    // The run that was just resumed is now the newest run.
+    // The run that was just resumed is now the latest run.
     let again = typed(&scratch, "", "resume --plain --steps 12288", "\n");
     assert!(again.contains("control / CartPole-v1, seed 5") && again.contains("12,288 steps"), "{again}");
 }

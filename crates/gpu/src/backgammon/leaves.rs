@@ -17,7 +17,7 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Decisions of the newest request; both lanes use this region. The GPU executes writes and submits in order. A submit therefore reads
+    /// Decisions of the latest request; both lanes use this region. The GPU executes writes and submits in order. A submit therefore reads
     /// its decisions before the next request overwrites them.
     decisions: Region,
     lists: [Range<usize>; 2],
@@ -27,7 +27,7 @@ pub struct Leaves {
 struct Lane {
     readback: Readback,
     asked: Option<Submitted>,
-    /// Number of decisions in this lane's newest request.
+    /// Number of decisions in this lane's latest request.
     rows: usize,
 }
 

@@ -8,7 +8,7 @@ struct Args {
     params: u32, m: u32, v: u32,
     // coefficients: [member][gate][c0, c1, c2, c3]; slopes: slopes of the coefficients
     coefficients: u32, slopes: u32,
-    // states: [step][member][sample][channel][cell]; d_state: slopes of the newest state; targets: [member][sample][channel][cell]
+    // states: [step][member][sample][channel][cell]; d_state: slopes of the latest state; targets: [member][sample][channel][cell]
     states: u32, d_state: u32, targets: u32,
     // For the members of the dispatch only. x: [member][row][lane]; d: slopes of the numbers in x
     x: u32, d: u32,

@@ -325,7 +325,7 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     ];
     let index = g.input("index3", [rows, 1]);
     for i in 0..20 {
-        // Selects the newest node half of the time, which gives deep graphs.
+        // Selects the latest node half of the time, which gives deep graphs.
         let pick = |below: &mut dyn FnMut(usize) -> usize, pool: &[NodeId]| {
             if below(2) == 0 { pool[pool.len() - 1] } else { pool[below(pool.len())] }
         };

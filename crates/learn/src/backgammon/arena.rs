@@ -239,7 +239,7 @@ impl Duel {
 
     /// Begins the next game. Does nothing if all games have begun.
     fn begin(&mut self) {
-        // True if only the first game of the newest pair has begun.
+        // True if only the first game of the latest pair has begun.
         let second = self.open.len() as u64 + self.tally.pairs > self.begun;
         if !second && self.begun == self.pairs {
             return;

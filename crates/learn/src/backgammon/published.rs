@@ -203,7 +203,7 @@ impl Published {
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay").into());
         }
-        // If the capacity is now smaller, only the newest samples are kept.
+        // If the capacity is now smaller, only the latest samples are kept.
         let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
         if samples.len() == it.config.replay {
             it.replay.samples.extend(samples);
@@ -255,7 +255,7 @@ impl Published {
         Ok(())
     }
 
-    /// Returns the match result of the newest generation, or `None` before the first match.
+    /// Returns the match result of the latest generation, or `None` before the first match.
     pub fn generation(&self) -> Option<Generation> {
         (self.generation.number > 0).then_some(self.generation)
     }

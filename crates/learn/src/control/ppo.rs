@@ -441,7 +441,7 @@ impl Ppo {
         &self.gradients.plan
     }
     /// Returns the state of a training environment, the number of steps in its current episode, and the number of its earlier episodes. If
-    /// the newest step failed with a [`WorldFault`], the state is the state before that step. Unused lanes of the last actor count as
+    /// the latest step failed with a [`WorldFault`], the state is the state before that step. Unused lanes of the last actor count as
     /// environments. Returns `None` if there is no environment `env`.
     pub fn environment(&self, env: usize) -> Option<(Vec<f32>, u32, u32)> {
         let world = &self.acting.actors.get(env / LANES)?.world;
@@ -449,7 +449,7 @@ impl Ppo {
         let (steps, episodes) = world.environment(env % LANES, &mut state);
         Some((state, steps, episodes))
     }
-    /// Returns the state in which the rules of an environment raised an error in the newest iteration or evaluation. Returns `None` in
+    /// Returns the state in which the rules of an environment raised an error in the latest iteration or evaluation. Returns `None` in
     /// three cases: there was no error, the start of an episode failed, or a GPU ran the iteration and kept no such state.
     pub fn failed(&self) -> Option<FailedState> {
         let in_training = || {

@@ -25,7 +25,7 @@ pub struct InsideDepth {
     pub depth: usize,
     /// Probability that a new episode begins at this depth.
     pub share: f32,
-    /// Share of the newest episodes at this depth that solved the cube.
+    /// Share of the latest episodes at this depth that solved the cube.
     pub success: f32,
     /// Number of episodes that `success` covers.
     pub episodes: usize,

@@ -75,10 +75,10 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error per visible bit, mean over the newest iteration in which the member trained. `None` if the member has not completed
+    /// Squared error per visible bit, mean over the latest iteration in which the member trained. `None` if the member has not completed
     /// such an iteration.
     pub loss: Option<f32>,
-    /// Result of the newest test.
+    /// Result of the latest test.
     pub checked: Checked,
     /// Lowest hard loss so far.
     best: f32,
@@ -105,7 +105,7 @@ pub struct Population {
     /// Number of members created so far, including replacements. This number determines the seed of the next member.
     begun: u32,
     progress: Progress,
-    /// Parameters of all members at the newest boundary between two iterations.
+    /// Parameters of all members at the latest boundary between two iterations.
     weights: Vec<f32>,
     under_way: bool,
     ending: Option<Ending>,
@@ -474,7 +474,7 @@ impl Learner for Population {
         counts
     }
 
-    /// Returns the parameters of all members at the newest boundary between two iterations.
+    /// Returns the parameters of all members at the latest boundary between two iterations.
     fn weights(&self) -> &[f32] {
         &self.weights
     }

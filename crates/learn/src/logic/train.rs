@@ -116,7 +116,7 @@ impl Trainer {
         StepStats { loss, grad_norm }
     }
 
-    /// Returns the gradient of the newest step, after clipping.
+    /// Returns the gradient of the latest step, after clipping.
     pub fn gradient(&self) -> &[f32] {
         &self.grads
     }

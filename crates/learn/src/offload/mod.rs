@@ -110,14 +110,14 @@ pub struct TrainStateRef<'a> {
 /// Result of training steps. [`PlanTrainer::poll`] overwrites the previous result and reuses its vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
-    /// Name and values of each output of the plan. The values are those of the newest run.
+    /// Name and values of each output of the plan. The values are those of the latest run.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
     pub v: Vec<f32>,
     /// Total number of Adam steps. A step with a non-finite gradient does not count.
     pub steps: u64,
-    /// Euclidean norm of the newest step's gradient, before clipping.
+    /// Euclidean norm of the latest step's gradient, before clipping.
     pub norm: f32,
 }
 

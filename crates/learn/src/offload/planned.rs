@@ -13,7 +13,7 @@ pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
     begun: usize,
-    /// Learning rate of the newest started step.
+    /// Learning rate of the latest started step.
     lr: f32,
 }
 
@@ -95,7 +95,7 @@ pub trait Planned: Learner {
     fn count_step(&mut self, lr: f32);
     /// Undoes [`Planned::count_step`] for all steps of the current iteration, because the CPU repeats these steps.
     fn discard_started_steps(&mut self);
-    /// Copies the machine's result of the newest iteration into the learner.
+    /// Copies the machine's result of the latest iteration into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 

@@ -21,9 +21,9 @@ pub struct Reader {
     turns: Vec<f32>,
     /// Number of tokens in the cache.
     len: usize,
-    /// Input of the output head for each token of the newest [`Reader::read`], `[tokens][width]`.
+    /// Input of the output head for each token of the latest [`Reader::read`], `[tokens][width]`.
     x: Vec<f32>,
-    /// Output of the newest [`Reader::logits`].
+    /// Output of the latest [`Reader::logits`].
     logits: Vec<f32>,
     scratch: Scratch,
 }
@@ -198,7 +198,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// For each of the last `last` tokens of the newest [`Reader::read`], returns the logits of the token that follows, `[last][vocab]`.
+    /// For each of the last `last` tokens of the latest [`Reader::read`], returns the logits of the token that follows, `[last][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);

@@ -297,7 +297,7 @@ impl Learner for Pretrainer {
         tensors(self.params.table(), self.params.values(), &self.optimizer.m)
     }
 
-    /// Returns the weights, Adam's moments and the counters after the newest completed step. There are three arrays for each parameter: the
+    /// Returns the weights, Adam's moments and the counters after the latest completed step. There are three arrays for each parameter: the
     /// weights, with nanoGPT's name, and the two moments.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;

@@ -66,7 +66,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._out = (observations[0], native.rewards, flags[0], flags[1])
         if self._same_step:
             self._last, self._done = observations[1], flags[2]
-        #: Newest action of each environment, for rendering.
+        #: Latest action of each environment, for rendering.
         self._actions: np.ndarray | None = None
 
     @property

@@ -1,4 +1,4 @@
-//! Players for analysis and games: the present agent, earlier copies of it, and baselines.
+//! Players for analysis and games: the current agent, earlier copies of it, and baselines.
 
 use super::protocol::{Engine, Frozen, MOST_EVALS, PlayerKind};
 use crate::RunError;
@@ -14,7 +14,7 @@ pub struct FrozenAgent {
     pub weights: Vec<f32>,
 }
 
-/// A cached player. For the present agent, `rounds` is the number of training iterations after which the agent's weights were copied. For
+/// A cached player. For the current agent, `rounds` is the number of training iterations after which the agent's weights were copied. For
 /// other players, `rounds` is 0.
 pub struct CachedPlayer {
     engine: Engine,
@@ -78,8 +78,8 @@ impl PlayerPool<'_> {
     fn not_frozen(&self, minutes: u32) -> RunError {
         let have: Vec<String> = self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
         let next = match have.is_empty() {
-            true => "Train for longer, or choose the present agent".into(),
-            false => format!("Choose from {}, or the present agent", have.join(", ")),
+            true => "Train for longer, or choose the current agent".into(),
+            false => format!("Choose from {}, or the current agent", have.join(", ")),
         };
         RunError::refused(format!("this run has no copy of the agent from minute {minutes}"), next)
     }

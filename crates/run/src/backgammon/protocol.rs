@@ -18,9 +18,9 @@ crate::questions! {
     Compose { draft: Draft } -> Standing,
     /// Returns the other player's best reply to a move, for each roll.
     Unfold { unfold: Unfold } -> Vec<Branch>,
-    /// Begins a game session, which replaces the present session.
+    /// Begins a game session, which replaces the current session.
     NewSession { setup: Setup } -> Session,
-    /// Returns to the previous session. The present session becomes the previous session if a user plays in it.
+    /// Returns to the previous session. The current session becomes the previous session if a user plays in it.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
     /// Returns an engine's analysis of the game session's present position.
@@ -35,7 +35,7 @@ crate::questions! {
     Judge { at: u32, engine: Engine } -> Judged,
     /// Returns the games of the session so far, as text for import into other programs.
     Transcript {} -> String,
-    /// Returns the present game session; null if there is none.
+    /// Returns the current game session; null if there is none.
     Session {} -> Option<Session>,
 }
 
@@ -48,7 +48,7 @@ plain_data! {
     /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// A copy of the present agent was kept as an opponent.
+        /// A copy of the current agent was kept as an opponent.
         Frozen(Frozen),
     }
 
@@ -63,7 +63,7 @@ plain_data! {
     #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
-        /// The present agent, which continues to learn while it plays.
+        /// The current agent, which continues to learn while it plays.
         #[default]
         Now,
         /// A kept copy of the agent, identified by its minutes of training.
@@ -197,7 +197,7 @@ plain_data! {
     }
 
     /// Cube decision for the player on roll. Janowski's formula computes the equities from the six chances. Equities are points per game at
-    /// the present value of the cube. In a match, equities are chances of winning the match, converted to points.
+    /// the current value of the cube. In a match, equities are chances of winning the match, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
         /// True if the player on roll may double or has doubled.
@@ -293,7 +293,7 @@ plain_data! {
         Resign {
             points: u32,
         },
-        /// Begins the next game after the present one has ended.
+        /// Begins the next game after the current one has ended.
         NextGame,
     }
 
@@ -462,7 +462,7 @@ plain_data! {
     /// Review of an entry in [`Session::moves`]. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
     /// a cube action or a resignation.
     pub struct Judged {
-        /// Expected points of the first seat before the roll, per game at the present value of the cube. The best cube decision is assumed.
+        /// Expected points of the first seat before the roll, per game at the current value of the cube. The best cube decision is assumed.
         pub equity: f64,
         /// Points per game that the move lost; null if the roll had only one result or the action was no move.
         pub move_error: Option<f64>,

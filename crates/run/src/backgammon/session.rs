@@ -49,7 +49,7 @@ pub(crate) struct SavedSession {
 pub(crate) struct GameSession {
     /// Saved state of the session, without the recorded games. [`GameSession::saved`] adds the games.
     kept: SavedSession,
-    /// Records of the games before the present game.
+    /// Records of the games before the current game.
     done: Vec<Record>,
     now: Record,
     game: Game,
@@ -342,7 +342,7 @@ impl GameSession {
         Ok(players.player(engine)?.expects(self.game.board()))
     }
 
-    /// Records a cube action of an engine and stores it as the newest reply.
+    /// Records a cube action of an engine and stores it as the latest reply.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
         let text = action.text(&self.game);
         self.record(action)?;
@@ -408,7 +408,7 @@ impl GameSession {
         }
     }
 
-    /// Returns the points of each seat in all completed games, including the present game if it has ended.
+    /// Returns the points of each seat in all completed games, including the current game if it has ended.
     fn score(&self) -> [u32; 2] {
         if let Stakes::Match(standing) = self.game.stakes() {
             let standing = self.ending().map_or(standing, |ending| standing.after(ending));

@@ -11,12 +11,12 @@ use worlds::backgammon::{Board, Roll};
 #[derive(Default)]
 pub(super) struct Sessions {
     now: Option<GameSession>,
-    /// Previous session: the newest session before `now` in which a user played.
+    /// Previous session: the latest session before `now` in which a user played.
     former: Option<GameSession>,
 }
 
 impl Sessions {
-    /// Restores the present session and the previous session, in this order.
+    /// Restores the current session and the previous session, in this order.
     pub fn from_saved(saved: [Option<SavedSession>; 2]) -> Result<Sessions, RunError> {
         let [now, former] = saved.map(|saved| saved.as_ref().map(GameSession::from_saved).transpose());
         Ok(Sessions { now: now?, former: former? })
@@ -32,7 +32,7 @@ impl Sessions {
         self.former = before.former.or(self.former.take());
     }
 
-    /// Begins a session. The present session becomes the previous session if a user plays in it. Otherwise, the present session is dropped.
+    /// Begins a session. The current session becomes the previous session if a user plays in it. Otherwise, the current session is dropped.
     fn begin(&mut self, session: GameSession) -> &GameSession {
         if let Some(before) = self.now.take().filter(GameSession::is_played) {
             self.former = Some(before);
@@ -40,7 +40,7 @@ impl Sessions {
         self.now.insert(session)
     }
 
-    /// Returns the position of the present session, seen by the player on roll, and its roll. Without a session, the position is that of
+    /// Returns the position of the current session, seen by the player on roll, and its roll. Without a session, the position is that of
     /// the start; without a roll, the roll is 2-1.
     pub fn position(&self) -> (Board, Roll) {
         let (board, roll) = self.now.as_ref().map_or((Board::START, None), GameSession::position);
@@ -62,7 +62,7 @@ impl Sessions {
                 Box::new(self.begin(begun).view())
             }
             Question::FormerSession {} => {
-                let none = || RunError::refused("there is no previous session", "Continue the present one");
+                let none = || RunError::refused("there is no previous session", "Continue the current one");
                 let former = self.former.take().ok_or_else(none)?;
                 Box::new(self.begin(former).view())
             }

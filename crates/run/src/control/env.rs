@@ -80,7 +80,7 @@ impl Env {
         Ok(self.world.observation())
     }
 
-    /// Draws the picture of the present state.
+    /// Draws the picture of the current state.
     pub fn draw(&mut self) -> Result<Vec<Shape>, EnvError> {
         self.world.draw().map_err(|fault| EnvError::World(fault.into()))
     }

@@ -53,7 +53,7 @@ impl Opens for Refuses {
     }
 }
 
-/// Cache of the newest file and its environment. A run needs the environment several times: for checks, for the estimate of the memory and
+/// Cache of the latest file and its environment. A run needs the environment several times: for checks, for the estimate of the memory and
 /// at the beginning of the run.
 static NEWEST: Mutex<Option<(Dataset, Kind)>> = Mutex::new(None);
 

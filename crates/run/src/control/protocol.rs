@@ -93,7 +93,7 @@ plain_data! {
         pub singles: u32,
     }
 
-    /// State of the environment that the page shows large. The present policy or the user steps it in real time.
+    /// State of the environment that the page shows large. The current policy or the user steps it in real time.
     #[derive(Default)]
     pub struct Stage {
         /// Environment of the player in control, who is the agent or the user.
@@ -113,7 +113,7 @@ plain_data! {
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
         pub ahead: f64,
-        /// Value of [`Touch::handovers`] in the newest touch.
+        /// Value of [`Touch::handovers`] in the latest touch.
         pub handovers: u32,
         /// Error that stopped training; null if there was no error, or if the state before the failed step is unknown. After an error,
         /// episodes begin in this state.
@@ -123,9 +123,9 @@ plain_data! {
     /// State of one environment of a [`Stage`].
     #[derive(Default)]
     pub struct Body {
-        /// Internal state before the newest step; [`Environment::state`] names its numbers.
+        /// Internal state before the latest step; [`Environment::state`] names its numbers.
         pub before: Vec<f64>,
-        /// Internal state after the newest step.
+        /// Internal state after the latest step.
         pub state: Vec<f64>,
         pub observation: Vec<f64>,
         /// Last action: the index of a choice, or real numbers.
@@ -139,7 +139,7 @@ plain_data! {
         pub terminated: bool,
         /// Picture of the state; empty if the environment draws no pictures.
         pub shapes: Vec<Drawn>,
-        /// Error that the rules raised in the newest step; null without an error.
+        /// Error that the rules raised in the latest step; null without an error.
         pub fault: Option<String>,
     }
 

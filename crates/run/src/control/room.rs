@@ -114,7 +114,7 @@ impl<F: Opens> Room for Control<F> {
         Some(&self.ppo)
     }
 
-    /// The sample states are the newest states of the single environment.
+    /// The sample states are the latest states of the single environment.
     fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError> {
         let found = match of {
             States::Shown => self.ppo.networks(std::iter::once(self.stage.observation())),

@@ -1,4 +1,4 @@
-//! The single environment that the page shows large. The present policy acts in this environment in real time. A user can push the
+//! The single environment that the page shows large. The current policy acts in this environment in real time. A user can push the
 //! environment or take control of it. The environment does not affect training. While the user is in control, the agent plays a second
 //! environment from the same state; the two episodes are a round.
 
@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     player: Player,
     /// Second environment, in which the agent plays while the user is in control; `None` while the agent is in control.
     rival: Option<Player>,
-    /// Newest observations of `player`, the oldest first.
+    /// Latest observations of `player`, the oldest first.
     recent: VecDeque<Vec<f64>>,
     rng: Rng,
     episodes: u32,
@@ -38,9 +38,9 @@ pub(crate) struct Stage {
     rest_s: f64,
     rounds: Vec<Round>,
     best: Option<f64>,
-    /// Value of [`Touch::handovers`] in the newest touch.
+    /// Value of [`Touch::handovers`] in the latest touch.
     handovers: u32,
-    /// Value of [`Touch::singles`] in the newest touch.
+    /// Value of [`Touch::singles`] in the latest touch.
     singles: u32,
     /// State in which training failed. Later episodes begin in this state. `None` if training did not fail or the state is unknown.
     failed: Option<FailedState>,
@@ -68,7 +68,7 @@ impl Player {
         player
     }
 
-    /// Stores in `body` the picture of the present state, and the error of the newest step or of the drawing.
+    /// Stores in `body` the picture of the current state, and the error of the latest step or of the drawing.
     fn look(&mut self) {
         let fault = self.world.fault();
         let (shapes, failed) = match self.world.draw() {
@@ -254,7 +254,7 @@ fn agents_action(ppo: &mut Ppo, player: &Player, policy: &mut [f32]) -> Vec<f64>
 }
 
 /// Limits the numbers of the user's input to the range of the actions, and rounds a choice to a whole number. A choice that is forbidden in
-/// the present state is not changed. A missing number, NaN or infinity counts as 0.
+/// the current state is not changed. A missing number, NaN or infinity counts as 0.
 fn allowed(spec: &Spec, action: &[f64]) -> Vec<f64> {
     let legal = |i| {
         let number = action.get(i).copied().filter(|number: &f64| number.is_finite()).unwrap_or(0.0);

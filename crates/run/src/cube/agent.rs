@@ -1,5 +1,5 @@
 //! An agent: a learner of one of the cubes, with its tests and the answers to questions. Tests and answers do not affect training. Both
-//! evaluate states with a copy of the weights after the newest complete iteration.
+//! evaluate states with a copy of the weights after the latest complete iteration.
 
 use super::conversions;
 use super::judging::{Known, scrambled};
@@ -26,7 +26,7 @@ pub trait Agent: Send + Sync {
     /// error contains the reason.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the present evaluators may not fit
+    /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the current evaluators may not fit
     /// the new settings.
     fn settings_changed(&mut self);
 
@@ -56,7 +56,7 @@ struct AgentOf<P: Known> {
     learner: Box<dyn CubeLearner<Cube = P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    /// Weights after the newest complete iteration. Answers and tests use these weights.
+    /// Weights after the latest complete iteration. Answers and tests use these weights.
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,

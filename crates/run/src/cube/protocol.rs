@@ -113,9 +113,9 @@ plain_data! {
         /// State to be solved.
         pub facelets: String,
         pub done: bool,
-        /// Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
+        /// Width of the latest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
         pub width: Option<u32>,
-        /// Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts.
+        /// Number of moves that the search has looked ahead so far. In a beam search, only the latest beam counts.
         pub steps: u32,
         /// Number of states generated so far, including the states of narrower beams that failed.
         pub nodes: f64,

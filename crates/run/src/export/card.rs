@@ -94,7 +94,7 @@ fn score(Facts { schema, variant, test, solved, .. }: &Facts) -> String {
     match test {
         None => text += "The run has not tested this agent.\n",
         Some(Row { progress, values }) => {
-            text += &format!("Newest test, after {} {counter}:\n\n| column | value |\n| --- | --- |\n", progress.counts[0]);
+            text += &format!("Latest test, after {} {counter}:\n\n| column | value |\n| --- | --- |\n", progress.counts[0]);
             for (column, value) in schema.tests.iter().zip(values) {
                 text += &format!("| {} | {} |\n", plain(&title(column)), value.map_or("none".into(), |value| value.to_string()));
             }

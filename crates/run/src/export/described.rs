@@ -19,7 +19,7 @@ pub(crate) struct Facts<'a> {
     pub config: Config,
     pub digest: Digest,
     pub count: f64,
-    /// Newest test of the run; `None` if the run has not been tested.
+    /// Latest test of the run; `None` if the run has not been tested.
     pub test: Option<&'a Row>,
     /// Value of the room's first counter when the run was solved; `None` if the run is not solved.
     pub solved: Option<f64>,

@@ -86,7 +86,7 @@ plain_data! {
         pub parameters: u32,
         /// Number of gates in each layer, in the order of [`GatesView`]. A perception layer counts the gates of all kernels.
         pub layers: Vec<u32>,
-        /// Target with the present knobs; null for a rule. A grid of the target's size should show the target after `steps` steps.
+        /// Target with the current knobs; null for a rule. A grid of the target's size should show the target after `steps` steps.
         pub target: Option<Picture>,
         pub steps: u32,
         /// Channels that the target displays.
@@ -107,13 +107,13 @@ plain_data! {
     pub struct MemberView {
         pub seed: u32,
         pub updates: u32,
-        /// Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration.
+        /// Loss of the soft automaton: squared error per cell, mean over the latest iteration. Null before the first iteration.
         pub loss: Option<f32>,
-        /// Share of wrong visible bits of the hardened automaton in its newest test. For a rule: share of neighbourhoods with a wrong
+        /// Share of wrong visible bits of the hardened automaton in its latest test. For a rule: share of neighbourhoods with a wrong
         /// result.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a
+        /// Output of the hardened automaton in its latest check. For a pattern, it is the end state of the check's first grid. For a
         /// rule, it is the result for each of the 512 neighbourhoods, in the order of their numbers.
         pub picture: Picture,
     }
@@ -218,9 +218,9 @@ plain_data! {
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,
-        /// Number of cells computed per second in the newest call; a cell counts once per step.
+        /// Number of cells computed per second in the latest call; a cell counts once per step.
         pub cells_per_s: f64,
-        /// Number of gate evaluations per second in the newest call.
+        /// Number of gate evaluations per second in the latest call.
         pub gate_cells_per_s: f64,
         /// Number of gates of the reduced circuit.
         pub gates: u32,

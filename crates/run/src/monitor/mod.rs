@@ -8,7 +8,7 @@
 //!
 //! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
 //! knobs, the progress, the seconds that each part of the iterations took, and a track for each kind of record. A track has a ring of the
-//! newest records. Some tracks also have a history. Each history is thinned like the history of the run, so that a long run keeps its
+//! latest records. Some tracks also have a history. Each history is thinned like the history of the run, so that a long run keeps its
 //! beginning. For metrics and tests, the width of a record depends on the numbers of the room's counters and columns, which are in the
 //! header. A record's ordinal is its number among all records of its track, starting at 0.
 //!
@@ -47,7 +47,7 @@ const AT_LAYOUT: usize = 2;
 const AT_GENERATION: usize = 3;
 /// Number of runs that have begun; 0 before the first. A reset or a restore begins a run.
 const AT_EPOCH: usize = 4;
-/// Position of the newest run's event `Began` in the sequence of all events.
+/// Position of the latest run's event `Began` in the sequence of all events.
 const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
 /// Heartbeat: a counter that the writer increments while it exists, even if the run is paused.
@@ -55,7 +55,7 @@ const AT_HEARTBEAT: usize = 7;
 /// Four words: the number of counters, of values in a metrics row, of values in a test row, and of parts of an iteration's time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
-/// Number of header words per track: the ordinal of the newest run's first record, the ordinal of the next record, and the number of
+/// Number of header words per track: the ordinal of the latest run's first record, the ordinal of the next record, and the number of
 /// records in the history.
 const TRACK_WORDS: usize = 3;
 

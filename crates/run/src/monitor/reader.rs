@@ -139,7 +139,7 @@ impl Reader {
         items
     }
 
-    /// Returns the position of the newest run's beginning, and the event `Began` with the history; `None` if the data cannot be read, for
+    /// Returns the position of the latest run's beginning, and the event `Began` with the history; `None` if the data cannot be read, for
     /// example while the writer changes them.
     fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));

@@ -251,7 +251,7 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration is completed before the save. A long iteration on the CPU is saved in its present state if the learner supports
+        // A short iteration is completed before the save. A long iteration on the CPU is saved in its current state if the learner supports
         // this. In all other cases, the snapshot of the iteration's beginning is saved, if the run has such a snapshot.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {

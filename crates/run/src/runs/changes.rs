@@ -112,7 +112,7 @@ impl Changes {
         Config { changes: self.marks.iter().map(change).chain(ahead).collect(), ..config.clone() }
     }
 
-    /// Returns the config with the changes that the user requested during the present iteration. These changes take effect at the end of
+    /// Returns the config with the changes that the user requested during the current iteration. These changes take effect at the end of
     /// this iteration.
     pub fn config_with_pending<R: Room>(&self, config: &Config, iteration: u32, host: Host) -> Config {
         let mut with = config.clone();

@@ -26,16 +26,16 @@ pub trait AnyRun: Send + Sync {
 
     /// Answers a question of `protocol.rs` or of the room's own `protocol.rs`. The question has the form `{ ask: "name", … }`.
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
-    /// Tests the present weights without interruption. Returns the row of the test.
+    /// Tests the current weights without interruption. Returns the row of the test.
     fn test(&mut self) -> Result<Row, RunError> {
         Ok(self.test_while(&mut || true)?.expect("the test has no condition that ends it"))
     }
-    /// Tests the present weights and returns the row of the test. Calls `should_continue` before each slice. If `should_continue` returns
+    /// Tests the current weights and returns the row of the test. Calls `should_continue` before each slice. If `should_continue` returns
     /// false, the result is `None`; the next call continues the test, unless the run has changed.
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
-    /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
+    /// Returns the policy with the current weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns a file of the given format that contains the model with the present weights, and the model card.
+    /// Returns a file of the given format that contains the model with the current weights, and the model card.
     #[cfg(feature = "export")]
     fn export(&self, format: crate::export::Format) -> Result<crate::export::Exported, RunError>;
     /// Returns `count` inputs of the exported model, with the results that the learner's own code computes for these inputs. The results
@@ -43,10 +43,10 @@ pub trait AnyRun: Send + Sync {
     #[cfg(feature = "export")]
     fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError>;
     /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first completes the iteration in progress. If the iteration
-    /// takes too long, saves the present state or a snapshot of the iteration's beginning instead, unless neither can be saved. If another
+    /// takes too long, saves the current state or a snapshot of the iteration's beginning instead, unless neither can be saved. If another
     /// machine does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
-    /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
+    /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the latest requested
     /// changes.
     fn kept_before(&self) -> Vec<usize>;
     /// Returns the run as a file, in its state just before a change. `mark` is the index of the change's mark.

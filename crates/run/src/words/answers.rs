@@ -154,7 +154,7 @@ impl Answers {
         })
     }
 
-    /// Returns a reader of the present weights. Calls `fresh` to create the reader if no reader of these weights is cached.
+    /// Returns a reader of the current weights. Calls `fresh` to create the reader if no reader of these weights is cached.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
         let version = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));

@@ -50,13 +50,13 @@ impl Phase {
 pub struct Spent {
     /// Total time in seconds of all parts of the preparation. The first iteration reports these seconds as a part of its time.
     pub all_s: f64,
-    /// Value of `all_s` at the beginning of the present part of the preparation.
+    /// Value of `all_s` at the beginning of the current part of the preparation.
     parts_before_s: f64,
 }
 
 impl Spent {
     /// Adds the time of a slice of the preparation. `before` is the progress before the slice, and `now` the progress after it. Returns
-    /// `now` with an estimate of the seconds until the present part is complete, or `None` if no report is due. A report is due when a part
+    /// `now` with an estimate of the seconds until the current part is complete, or `None` if no report is due. A report is due when a part
     /// begins and after each 5% of a part.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;

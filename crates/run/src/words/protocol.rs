@@ -203,7 +203,7 @@ plain_data! {
         /// Text so far, without the prompt. While the text is in progress, two ends are left out: an incomplete character, and a possible
         /// beginning of the stop text.
         pub text: String,
-        /// Tokens that the present call added.
+        /// Tokens that the current call added.
         pub added: Vec<Generated>,
         pub ended: Option<Ended>,
     }

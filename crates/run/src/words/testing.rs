@@ -35,7 +35,7 @@ pub struct Test {
 
 enum Phase {
     /// Computation of the loss of the windows: the reader of the weights, the number of completed windows, and the number of tokens read in
-    /// the present window.
+    /// the current window.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,

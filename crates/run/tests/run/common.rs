@@ -303,7 +303,7 @@ pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
     values.map(|(_, value)| *value).collect()
 }
 
-/// Begins a backgammon session between a user and the present agent, and rolls the dice.
+/// Begins a backgammon session between a user and the current agent, and rolls the dice.
 pub fn start_session(run: &mut dyn AnyRun) {
     let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
     let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });

@@ -1,4 +1,4 @@
-//! Tests of the history in a checkpoint. The tests also read files that lack a column of the present version or contain a removed column.
+//! Tests of the history in a checkpoint. The tests also read files that lack a column of the current version or contain a removed column.
 
 use crate::common::*;
 use run::protocol::{Config, Row};

@@ -224,7 +224,7 @@ fn late_reader_receives_the_run_with_its_history() {
         assert_eq!((began.progress.iteration, began.config.seed), (69, 50));
         assert_eq!((&began.solved, &began.room), (&Some(source.progress(50)), &serde_json::json!({ "of": 50 })));
         let solved: Vec<_> = received.iter().filter(|t| matches!(t, MonitorItem::Event(Event::Solved { .. }))).collect();
-        assert_eq!(solved.len(), 2, "`Began` has the first, the newest is an item of its own");
+        assert_eq!(solved.len(), 2, "`Began` has the first, the latest is an item of its own");
         assert_eq!(
             received[received.len() - 2..],
             [MonitorItem::Shell("after".into()), MonitorItem::Event(Event::Running { running: true })]
@@ -348,7 +348,7 @@ fn concurrent_readers_see_complete_records_only() {
         for reader in readers {
             let (seen, last) = reader.join().unwrap();
             assert!(seen > 0);
-            assert_eq!(last, newest, "the newest row was not read");
+            assert_eq!(last, newest, "the latest row was not read");
         }
     });
 }

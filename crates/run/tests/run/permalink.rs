@@ -70,7 +70,7 @@ fn a_shared_run_lists_its_limits() {
     let shared = describe(&config, Some(&digest), "fused");
     assert!(shared.limits[0].contains("changed 65 times") && shared.checked_at.is_none(), "{shared:?}");
     assert!(shared.link.contains("&lr=0.0101&at=200:lr=0.02&"), "{shared:?}");
-    // A change after the present iteration is made, because the run has already begun the next one with it.
+    // A change after the current iteration is made, because the run has already begun the next one with it.
     config.changes.extend([change(100, 0.03), change(101, 0.04)]);
     config.changes.sort_by_key(|change| change.iteration);
     let shared = describe(&config, Some(&digest), "fused");

@@ -554,7 +554,7 @@ fn memory_is_estimated_before_allocation() {
         let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
-        // In each checkpoint, some knobs need too much memory: the knobs of the config, or the present values.
+        // In each checkpoint, some knobs need too much memory: the knobs of the config, or the current values.
         let file = run.save().unwrap();
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);

@@ -45,7 +45,7 @@ impl Room {
         transcript() -> String;
     }
 
-    /// Returns the present session.
+    /// Returns the current session.
     pub fn table(&mut self) -> Session {
         self.session().unwrap().expect("a session")
     }
@@ -284,7 +284,7 @@ fn former_session_returns_and_follows_to_another_run() {
     let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
     assert_eq!((resumed.table(), resumed.former_session().unwrap()), (first.clone(), second));
 
-    // The file contains no session. If `follow` is true, the restored run takes over the present session.
+    // The file contains no session. If `follow` is true, the restored run takes over the current session.
     let bytes = self::room().0.save().unwrap();
     for (follow, expected) in [(true, Some(first)), (false, None)] {
         room.0.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();

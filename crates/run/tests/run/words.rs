@@ -678,7 +678,7 @@ fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
     }
 }
 
-/// Answers use the newest weights, also while a device computes an iteration.
+/// Answers use the latest weights, also while a device computes an iteration.
 #[test]
 fn answers_use_the_newest_weights() {
     let local = Device(|plan, state| Local.trainer(plan, state));

@@ -16,7 +16,7 @@ const TURNS: u32 = 12;
 /// A difference of worth up to this bound counts as 0.
 const NOTHING: f64 = 1e-9;
 
-/// Equity of the player on roll after each cube decision. The unit is points per game at the present cube: 1 for a single game won, -1 for
+/// Equity of the player on roll after each cube decision. The unit is points per game at the current cube: 1 for a single game won, -1 for
 /// a single game lost. In a match, chances to win the match are scaled linearly to this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubeEquities {
@@ -102,7 +102,7 @@ impl Game {
         }
     }
 
-    /// Converts `worth`, on the scale of [`Game::worth`], to points per game at the present cube. Returns 0 if the result of the game
+    /// Converts `worth`, on the scale of [`Game::worth`], to points per game at the current cube. Returns 0 if the result of the game
     /// hardly changes the chance to win the match.
     fn points(&self, worth: f64) -> f64 {
         let value = self.cube().value;

@@ -36,7 +36,7 @@ pub(super) const MOST_CUBE: u32 = 4096;
 pub enum Crawford {
     /// No player has been one point away from winning the match yet.
     Ahead,
-    /// The present game is the Crawford game.
+    /// The current game is the Crawford game.
     Now,
     /// The Crawford game has been played.
     Past,

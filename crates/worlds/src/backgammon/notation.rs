@@ -65,7 +65,7 @@ fn step(turn: &Turn, from: usize, die: usize) -> (Step, Turn) {
 pub struct Play {
     roll: Roll,
     results: HashSet<Board>,
-    /// State before each step, in order. The last element is the present state.
+    /// State before each step, in order. The last element is the current state.
     history: Vec<Node>,
     taken: Vec<Step>,
 }
@@ -131,7 +131,7 @@ impl Play {
         Ok(step)
     }
 
-    /// Undoes and returns the newest step; `None` if no step was taken.
+    /// Undoes and returns the latest step; `None` if no step was taken.
     pub fn undo(&mut self) -> Option<Step> {
         let step = self.taken.pop()?;
         self.history.pop();

@@ -180,7 +180,7 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
-    /// Shaping term of the reward in the present state (see `worth`). The reward of a step includes the change of this term during the
+    /// Shaping term of the reward in the current state (see `worth`). The reward of a step includes the change of this term during the
     /// step.
     shaping: R,
     /// Engines that fired in the last step. The first number is 1 for the main engine. The second number is -1 for the left engine and 1

@@ -27,10 +27,10 @@ pub trait Vector: Send + Sync {
     /// Returns the number of bytes of memory that all environments use.
     fn bytes(&self) -> usize;
 
-    /// Returns the present observations, in panels.
+    /// Returns the current observations, in panels.
     fn observations(&self) -> &[f32];
 
-    /// Returns the masks of the choices in the present states, in panels with one feature per choice. A value is 1 if the choice is
+    /// Returns the masks of the choices in the current states, in panels with one feature per choice. A value is 1 if the choice is
     /// permitted, otherwise 0. In every state, at least one choice is permitted. The slice is empty if the kind is not masked; see
     /// [`Kind::masked`](super::Kind::masked).
     fn masks(&self) -> &[f32] {
@@ -92,7 +92,7 @@ pub trait Vector: Send + Sync {
     /// Returns the number of values in one environment's state.
     fn state_len(&self) -> usize;
 
-    /// Writes the state of the environment `env` to `state`. Returns the number of steps taken in the present episode, and the number of
+    /// Writes the state of the environment `env` to `state`. Returns the number of steps taken in the current episode, and the number of
     /// earlier episodes. The state and these two numbers are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 

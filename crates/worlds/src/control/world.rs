@@ -148,7 +148,7 @@ pub trait World64: Send + Sync {
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// Returns one flag per choice, which is true if the choice is permitted in the present state. Returns an empty list if all choices are
+    /// Returns one flag per choice, which is true if the choice is permitted in the current state. Returns an empty list if all choices are
     /// always permitted.
     fn permitted(&self) -> Vec<bool> {
         Vec::new()
@@ -167,13 +167,13 @@ pub trait World64: Send + Sync {
         self.set_state(&state, failed.steps())
     }
 
-    /// Returns the error that the rules raised in the newest step; `None` without an error. After an error, the environment keeps the state
+    /// Returns the error that the rules raised in the latest step; `None` without an error. After an error, the environment keeps the state
     /// before this step.
     fn fault(&self) -> Option<WorldFault> {
         None
     }
 
-    /// Draws the picture of the present state; see [`Vector::draw`](super::Vector::draw).
+    /// Draws the picture of the current state; see [`Vector::draw`](super::Vector::draw).
     fn draw(&mut self) -> Result<Vec<Shape>, WorldFault> {
         Ok(Vec::new())
     }

@@ -17,7 +17,7 @@ pub struct BpeTraining {
     pieces: HashMap<Box<str>, u64>,
     words: Vec<Word>,
     pairs: HashMap<[u32; 2], Pair>,
-    /// Queue of pairs, ordered by the count that each pair had when it was inserted. This count is an upper bound of the present count.
+    /// Queue of pairs, ordered by the count that each pair had when it was inserted. This count is an upper bound of the current count.
     queue: BinaryHeap<(u64, Reverse<[u32; 2]>)>,
     merges: Vec<[u32; 2]>,
     /// Number of bytes of each token.

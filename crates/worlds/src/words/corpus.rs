@@ -198,7 +198,7 @@ pub struct Reading {
     kind: TokenizerSpec,
     context: usize,
     phase: Phase,
-    /// Number of bytes at the start of the text that the present phase has processed: checked in the first phase, encoded in the last
+    /// Number of bytes at the start of the text that the current phase has processed: checked in the first phase, encoded in the last
     /// phase. The byte order mark is included.
     at: usize,
     /// Number of bytes of the byte order mark at the start of the text. 0 without a mark, or if tokens are bytes.
@@ -286,7 +286,7 @@ pub fn alphabet(text: &[u8]) -> (usize, usize) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     pub doing: Doing,
-    /// Share of the present phase that is done, from 0 to 1.
+    /// Share of the current phase that is done, from 0 to 1.
     pub share: f64,
 }
 

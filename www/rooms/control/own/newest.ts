@@ -21,7 +21,7 @@ export async function first(): Promise<Template> {
   return all.find(({ name }) => name === FIRST) ?? all[0]!;
 }
 
-/** Returns the file that was open last, or the newest file. If no file is stored, returns the template for a first visit. */
+/** Returns the file that was open last, or the latest file. If no file is stored, returns the template for a first visit. */
 export async function newest(): Promise<File> {
   const files = await listFiles().catch(() => []);
   const last = lastOpen();

@@ -21,7 +21,7 @@ export interface Hearer {
 export class Shelf {
   /** All files. The file that was changed last is first. */
   files: OwnFile[] = [];
-  /** The open file, with the visitor's newest text; undefined until the files are loaded. */
+  /** The open file, with the visitor's latest text; undefined until the files are loaded. */
   current: OwnFile | undefined;
   /** Files with texts that are not stored yet, by id. */
   private readonly unsaved = new Map<string, OwnFile>();

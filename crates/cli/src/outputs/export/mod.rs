@@ -20,7 +20,7 @@ use tensorboard::TensorBoard;
 pub struct Exports {
     pub csv: Output<Csv>,
     pub tensorboard: Output<TensorBoard>,
-    /// Newest row, which waits for its test. The row is written when the next row, the beginning of another run, or the summary arrives.
+    /// Latest row, which waits for its test. The row is written when the next row, the beginning of another run, or the summary arrives.
     waiting: Option<Row>,
 }
 
@@ -47,7 +47,7 @@ impl Exports {
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
-                // The newest row of a checkpoint may lack its test. The resumed run then sends the test, so the row waits.
+                // The latest row of a checkpoint may lack its test. The resumed run then sends the test, so the row waits.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
                 self.csv.write(|csv| csv.begin(&history, progress));
                 self.tensorboard.write(|board| board.begin(&history, progress));

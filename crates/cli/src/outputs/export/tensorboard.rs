@@ -19,7 +19,7 @@ pub struct TensorBoard {
     schema: &'static Schema,
     /// True if the folder already contains event files, or if this process has already written a run.
     continued: bool,
-    /// Iteration of the newest row. Rows up to this iteration are not written again.
+    /// Iteration of the latest row. Rows up to this iteration are not written again.
     last: u32,
 }
 

@@ -232,7 +232,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     let buffer = frame.buffer_mut();
     canvas.render(buffer);
 
-    // If names of knobs overlap, only the name of the newest change is drawn.
+    // If names of knobs overlap, only the name of the latest change is drawn.
     let mut free_until = plot.right();
     for mark in run.marks.iter().rev() {
         let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;

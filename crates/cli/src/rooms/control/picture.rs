@@ -170,7 +170,7 @@ impl Stretch {
     }
 }
 
-/// Playback of a stretch (consecutive recorded steps) in real time. When the stretch ends, the newest stretch replaces it. The steps
+/// Playback of a stretch (consecutive recorded steps) in real time. When the stretch ends, the latest stretch replaces it. The steps
 /// between the two stretches are skipped, because training is much faster than real time.
 #[derive(Default)]
 pub struct Clip {

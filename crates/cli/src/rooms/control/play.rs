@@ -35,7 +35,7 @@ pub struct PlayArgs {
     /// Seed of the first episode; each further episode adds 1 [default: the clock]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Take this many steps a second, each with the action of the newest key [default: one step per key]
+    /// Take this many steps a second, each with the action of the latest key [default: one step per key]
     #[arg(long, value_parser = rate, value_name = "STEPS")]
     rate: Option<f64>,
 }
@@ -110,15 +110,15 @@ pub enum Key {
 pub struct Game {
     kind: Kind,
     env: Env,
-    /// Seed of the present episode.
+    /// Seed of the current episode.
     pub seed: u32,
     shapes: Vec<Shape>,
-    /// Action of the newest key; `None` before the first key of an episode.
+    /// Action of the latest key; `None` before the first key of an episode.
     action: Option<Vec<f32>>,
     pub steps: u32,
     /// Return of the episode so far.
     pub total: f64,
-    /// Reward of the newest step.
+    /// Reward of the latest step.
     reward: f64,
     pub best: Option<f64>,
     pub over: bool,
@@ -142,7 +142,7 @@ impl Game {
         self.look();
     }
 
-    /// Updates `shapes`, the picture of the present state.
+    /// Updates `shapes`, the picture of the current state.
     fn look(&mut self) {
         match self.env.draw() {
             Ok(shapes) => self.shapes = shapes,
@@ -154,7 +154,7 @@ impl Game {
         self.over || self.error.is_some()
     }
 
-    /// Takes a step with the action of the newest key. Does nothing before the first key and after the end of the episode.
+    /// Takes a step with the action of the latest key. Does nothing before the first key and after the end of the episode.
     pub fn step(&mut self) {
         let Some(action) = self.action.as_ref().filter(|_| !self.ended()) else { return };
         let action = match self.kind.spec.actions {

@@ -27,7 +27,7 @@ struct Row {
     variant: String,
     seed: u32,
     solved: bool,
-    /// Mean return in the newest test or confirmation (second test); `None` before the first test.
+    /// Mean return in the latest test or confirmation (second test); `None` before the first test.
     mean_return: Option<f64>,
     /// Number of tests that reached the goal, but were followed by a confirmation that did not.
     attempts: u32,

@@ -208,7 +208,7 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
     Ok(ask::<Scrambled>(run, json!({ "ask": "scramble", "moves": 0, "seed": 0 }))?.facelets)
 }
 
-/// Returns the run in the checkpoint of `--from`. Without `--from`, returns the newest run in the cache with the requested cube and metric.
+/// Returns the run in the checkpoint of `--from`. Without `--from`, returns the latest run in the cache with the requested cube and metric.
 /// If the cache has no such run, trains a new run. The search method `exact` needs no agent, so without `--from` this method gets an
 /// untrained run.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
@@ -260,7 +260,7 @@ fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
         let is_kind = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
         if is_kind && run.progress().iteration > 0 {
             let states = short(run.progress().counts[0]);
-            writeln!(output, "using the newest run of the {}, {} ({states} states)", cube_name(size), path.display())?;
+            writeln!(output, "using the latest run of the {}, {} ({states} states)", cube_name(size), path.display())?;
             return Ok(run);
         }
     }

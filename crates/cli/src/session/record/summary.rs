@@ -36,7 +36,7 @@ pub struct Summary {
     pub cpu_seconds: f64,
     /// Increase of the first counter in this process, per second of training.
     pub per_second: f64,
-    /// Newest row of metrics; `None` if this process has no metrics.
+    /// Latest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
     /// Test at the end of the run; `None` if the run failed, was still preparing its data, or if a stop or a time limit cut the test off.
     pub test: Option<Row>,

@@ -21,7 +21,7 @@ fn a_new_run_replaces_the_old_one() {
         assert_eq!(points(&run.history, &run.metrics, 0), [(5.0, 1.0), (6.0, 2.0)]);
         let newest = Some(row(7.0, f64::NAN));
         assert_eq!(points(&run.history, &newest, 0).len(), 2, "NaN is not a point");
-        assert_eq!(points(&run.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the newest row is included");
+        assert_eq!(points(&run.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the latest row is included");
         assert_eq!((run.values.len(), run.progress.counts[0]), (run.knobs.len(), 6.0));
         let charts = run.charts();
         let first = run.goal_column().filter(|column| !column.brief.is_empty());

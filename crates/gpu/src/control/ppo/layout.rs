@@ -105,9 +105,9 @@ pub struct Places {
     /// Three floats for each of several quantities: count, mean, and sum of squared deviations from the mean. The quantities are the
     /// discounted rewards, the returns, the advantages, and each number of an observation.
     pub moments: Region,
-    /// Returns of the newest [`RECENT`] episodes.
+    /// Returns of the latest [`RECENT`] episodes.
     pub finished: Region,
-    /// Lengths of the newest [`RECENT`] episodes, in steps.
+    /// Lengths of the latest [`RECENT`] episodes, in steps.
     pub lengths: Region,
     /// Errors of the environments, `[3][envs]`. The first two words of an environment are its error, as in [`worlds::control::Explain`].
     /// The third word is twice the index of the rollout step, plus 1 if the start of an episode failed. Empty for a kind without errors.

@@ -1,4 +1,4 @@
-// Writes the number of episodes that ended in the rollout, and the returns and lengths of the newest RECENT episodes. The newest episode is
+// Writes the number of episodes that ended in the rollout, and the returns and lengths of the latest RECENT episodes. The latest episode is
 // first. Episodes are ordered by step, then by environment.
 
 struct Args {

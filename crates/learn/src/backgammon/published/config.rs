@@ -40,7 +40,7 @@ settings! {
         fixed round_batches: usize = 320, [count(1.0, 1e5), "Round length", "batches",
             "Batches per actor in a round. New weights take effect in the next round."];
         fixed replay: usize = 65_536, [count(256.0, 1_000_000.0).down_to(1.0), "Replay size", "positions",
-            "Newest positions kept for training."];
+            "Latest positions kept for training."];
         fixed minibatch: usize = 256,
             [count(32.0, 8192.0).down_to(SHARDS as f64).up_to(65_536.0), "Minibatch size", "positions",
                 "Positions per update of the network."];

@@ -66,7 +66,7 @@ pub fn is_sound(sample: &Sample) -> bool {
     read_decision(sample).is_some() && shares <= SHARES && sample[9] < 6 && sample[10..10 + shares].iter().all(sound)
 }
 
-/// Ring buffer of the newest samples.
+/// Ring buffer of the latest samples.
 pub struct Replay {
     pub samples: Vec<Sample>,
     most: usize,

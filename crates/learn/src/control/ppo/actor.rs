@@ -37,7 +37,7 @@ pub struct Actor {
     pub record: Rollout,
     /// Actions in the units of the environment, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before an ended episode is replaced by a new one. After the rollout, this buffer is scratch
+    /// Observations after the latest step, before an ended episode is replaced by a new one. After the rollout, this buffer is scratch
     /// memory.
     next_observations: Vec<f32>,
     /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
@@ -49,7 +49,7 @@ pub struct Actor {
     pub episode_returns: Vec<f32>,
     /// Discounted reward sum of each lane. A step multiplies the sum by γ and adds the reward. The end of an episode sets the sum to 0.
     pub discounted_returns: Vec<f32>,
-    /// Episodes that ended since the newest call of `begin`.
+    /// Episodes that ended since the latest call of `begin`.
     pub finished: Vec<Episode>,
     /// Samples, `[T][count][Task::sample_len]`: observation, action, log-probability, advantage, value, mask.
     pub samples: Vec<f32>,
@@ -61,7 +61,7 @@ pub struct Actor {
     pub observation_sums: Vec<[f64; 2]>,
     /// Sum of the discounted reward sums of all samples, and sum of their squares.
     pub return_sums: [f64; 2],
-    /// Seconds spent on the policy, then seconds spent on the environments, since the newest call of `begin`. Only the first actor measures
+    /// Seconds spent on the policy, then seconds spent on the environments, since the latest call of `begin`. Only the first actor measures
     /// them.
     pub seconds: [f64; 2],
 }
@@ -160,7 +160,7 @@ impl Actor {
         }
     }
 
-    /// Draws the actions of the present step.
+    /// Draws the actions of the current step.
     fn act(&mut self, with: RolloutContext) {
         let t = self.step;
         let lanes = t * LANES..(t + 1) * LANES;
@@ -190,7 +190,7 @@ impl Actor {
         }
     }
 
-    /// Takes the present step, or a part of it. Returns true if the step is complete.
+    /// Takes the current step, or a part of it. Returns true if the step is complete.
     fn step_world(&mut self, with: RolloutContext, work: &mut u64) -> bool {
         let lanes = self.step * LANES..(self.step + 1) * LANES;
         let env_actions = match with.acting.task.head {

@@ -33,7 +33,7 @@ pub(super) struct Evaluators {
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
-    /// State of the failed environment before the step in which the newest evaluation failed; `None` if no step failed.
+    /// State of the failed environment before the step in which the latest evaluation failed; `None` if no step failed.
     pub failed: Option<FailedState>,
     /// Number of steps that each evaluator plays per slice.
     turn: usize,

@@ -53,7 +53,7 @@ pub(super) struct Gradients {
     pub sharding: Sharding,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Gradient of the newest minibatch: the mean over its samples.
+    /// Gradient of the latest minibatch: the mean over its samples.
     pub mean: Vec<f32>,
 }
 
@@ -110,7 +110,7 @@ impl Gradients {
         &mut self.workers[0].executor
     }
 
-    /// Returns two durations of the first worker in the newest minibatch, in seconds: gathering samples, and computing the gradient.
+    /// Returns two durations of the first worker in the latest minibatch, in seconds: gathering samples, and computing the gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }

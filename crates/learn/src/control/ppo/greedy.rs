@@ -22,7 +22,7 @@ impl Ppo {
         }
     }
 
-    /// Starts a greedy evaluation of `episodes` episodes. Between two iterations, the evaluation uses the newest weights and normaliser.
+    /// Starts a greedy evaluation of `episodes` episodes. Between two iterations, the evaluation uses the latest weights and normaliser.
     /// Within an iteration, the evaluation uses the weights and the normaliser of the rollout.
     pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
         self.evaluators.begin(self.scaling.observations.as_ref(), episodes, seed);

@@ -149,7 +149,7 @@ impl Ppo {
         Ok(Slice::Waiting)
     }
 
-    /// Copies the environments' state from the machine's newest output, if there is one.
+    /// Copies the environments' state from the machine's latest output, if there is one.
     fn take_environments(&mut self, offloaded: &Offloaded) {
         let Some(output) = offloaded.newest() else { return };
         let IterationOutput { states, steps, episodes, episode_returns, discounted_returns, .. } = output;

@@ -1,4 +1,4 @@
-//! Machines that a learner uses besides the CPU, with their newest outputs.
+//! Machines that a learner uses besides the CPU, with their latest outputs.
 
 use super::accelerator::{Accelerator, IterationOutput};
 use math::par::Pinned;
@@ -19,7 +19,7 @@ pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
     /// Value of the setting `clip_value` with which the machine's graph of the loss was built.
     pub clip_value: bool,
-    /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
+    /// Output of the latest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,
     pub has_output: bool,
     /// True if an iteration has started and its output has not arrived.

@@ -1,4 +1,4 @@
-//! Access to the newest rollout, step by step. Only the steps that are read are copied.
+//! Access to the latest rollout, step by step. Only the steps that are read are copied.
 
 use super::accelerator::IterationOutput;
 use super::actor::Actor;
@@ -13,7 +13,7 @@ pub const RECORDED_ENVS: usize = 2048;
 pub const RECORDED_STEPS: usize = 128;
 
 /// Recorded steps of the first environments. On the CPU, these are the steps of the iteration in progress or, at a boundary, of the last
-/// iteration. Once the machine of an offloaded learner has returned an output, these are the first steps of the newest output, at most
+/// iteration. Once the machine of an offloaded learner has returned an output, these are the first steps of the latest output, at most
 /// [`RECORDED_STEPS`]. An output contains steps only if [`Ppo::record`] has enabled recording.
 pub struct Recorded<'a> {
     pub envs: usize,

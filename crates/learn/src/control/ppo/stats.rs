@@ -5,7 +5,7 @@ use crate::progress;
 use crate::{Failure, Iteration};
 use worlds::control::WorldFault;
 
-/// Number of newest episodes over which returns and lengths are averaged.
+/// Number of latest episodes over which returns and lengths are averaged.
 pub(super) const RECENT: usize = 100;
 
 /// Statistics of one iteration. The fields from `policy_loss` to `clip_fraction`, and `grad_norm`, are means over the iteration's updates.

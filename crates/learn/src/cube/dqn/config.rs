@@ -94,7 +94,7 @@ settings! {
         live judging: Judging = Judging::Trained, [one_of::<Judging>(), "Judge network", "",
             "Network that solves cubes and is tested."];
         fixed replay: usize = 1 << 16, [count(16.0, 4_194_304.0), "Replay size", "transitions",
-            "Newest transitions kept for training."];
+            "Latest transitions kept for training."];
         live warmup: usize = 1000, [count(1.0, 4_194_304.0), "Warm-up", "transitions",
             "Transitions to collect before training starts."];
         fixed prioritised: bool = false, [SWITCH, "Prioritised replay", "",

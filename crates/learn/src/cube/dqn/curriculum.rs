@@ -1,5 +1,5 @@
 //! Curriculum over the depth (number of moves) of scrambles. The stage is the current depth. The stage increases by one when enough of the
-//! newest episodes at this depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget
+//! latest episodes at this depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget
 //! these depths. With [`Schedule::Even`], the stage is always the last depth.
 
 use crate::settings::{SHARE, count, one_of, whole};
@@ -32,15 +32,15 @@ settings! {
         live last: usize, [as "last_depth", whole(1.0, DEEPEST as f64), "Last depth", "moves",
             "Moves of the longest scrambles."];
         live threshold: f32, [SHARE, "Success threshold", "",
-            "Share of the newest episodes at a depth that must be solved before the next depth."];
+            "Share of the latest episodes at a depth that must be solved before the next depth."];
         fixed window: usize, [count(1.0, WIDEST as f64), "Success window", "episodes",
-            "Newest episodes at a depth that the success rate covers."];
+            "Latest episodes at a depth that the success rate covers."];
         live fraction: f32, [SHARE, "Earlier-depth fraction", "",
             "With the fractional curriculum: share of episodes at earlier depths."];
     }
 }
 
-/// Newest episodes that began at one depth. `solved` is the number of these episodes that solved the cube.
+/// Latest episodes that began at one depth. `solved` is the number of these episodes that solved the cube.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
@@ -117,7 +117,7 @@ impl Curriculum {
         advances
     }
 
-    /// Returns the success rate of the newest episodes at a depth, and the number of these episodes.
+    /// Returns the success rate of the latest episodes at a depth, and the number of these episodes.
     pub fn success(&self, depth: usize) -> (f32, usize) {
         let Depth { solved, newest, .. } = &self.depths[depth];
         (*solved as f32 / newest.len().max(1) as f32, newest.len())

@@ -52,7 +52,7 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // The device reports the loss and the gradient norm of the newest step only. The sums count these two values for every step of the
+        // The device reports the loss and the gradient norm of the latest step only. The sums count these two values for every step of the
         // iteration.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];

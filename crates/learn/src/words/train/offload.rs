@@ -101,7 +101,7 @@ impl Planned for Pretrainer {
         let trained = there.machine.trained();
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
-        // The result contains only the loss of the newest run, which serves as an estimate for all runs.
+        // The result contains only the loss of the latest run, which serves as an estimate for all runs.
         let (steps, runs) = (self.step as f64, (self.config.batch / there.micro) as f64);
         self.sums.loss = steps * runs * f64::from(trained.outputs[0].1[0]);
         self.sums.grad_norm = steps * f64::from(trained.norm);

@@ -8,7 +8,7 @@ pub struct Offloaded {
     pub micro: usize,
     /// True if the machine keeps the text.
     pub keeps_text: bool,
-    /// Newest input of a run: the index of each sequence's first token if the machine keeps the text, otherwise the tokens of the windows.
+    /// Latest input of a run: the index of each sequence's first token if the machine keeps the text, otherwise the tokens of the windows.
     pub sent: Vec<f32>,
 }
 

@@ -109,7 +109,7 @@ fn batches_cover_the_whole_replay() {
         learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
     }
     // 60 batches of 32 cover more than half of the replay. Uniform sampling would miss one transition in forty, and prioritised sampling
-    // misses more. A learner that samples only the newest transitions would cover few.
+    // misses more. A learner that samples only the latest transitions would cover few.
     let count = drawn.iter().filter(|&&drawn| drawn).count();
     assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
 }
@@ -513,7 +513,7 @@ fn the_curriculum_advances_at_the_success_threshold() {
         assert!(!it.record(&config, 3, true) && it.stage() == 2);
     }
     assert!(it.record(&config, 2, false) && it.stage() == 3);
-    // The stage does not advance while fewer than six of the newest eight episodes are solved. Episodes before the newest eight have no
+    // The stage does not advance while fewer than six of the latest eight episodes are solved. Episodes before the latest eight have no
     // effect.
     let mut it = Curriculum::new(&config);
     (0..7).for_each(|_| assert!(!it.record(&config, 2, false)));

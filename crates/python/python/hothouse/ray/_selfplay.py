@@ -51,7 +51,7 @@ class Trained:
     #: Mean seconds per round, and the part spent waiting for games; without the first round, in which workers start.
     round_s: float
     waited_s: float
-    #: Bytes sent to each node and received from all workers in the newest round.
+    #: Bytes sent to each node and received from all workers in the latest round.
     bytes_out: int
     bytes_in: int
     #: Number of learner failures.

@@ -65,7 +65,7 @@ class Trainable(tune.Trainable):
 
 
 def report(run: Run, done: bool) -> dict[str, Any]:
-    """Newest values of all metrics and tests."""
+    """Latest values of all metrics and tests."""
     progress, metrics, tests = run.progress, run.metrics(), run.tests()
     result: dict[str, Any] = {"done": done, **progress, "digest": run.digest, "arithmetic": run.arithmetic}
     for columns in (metrics, tests):

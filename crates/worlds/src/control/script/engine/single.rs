@@ -19,7 +19,7 @@ pub struct One {
     state: Vec<f64>,
     /// Number of steps taken in this episode.
     steps: u32,
-    /// Error of the newest step, or of the start of the episode.
+    /// Error of the latest step, or of the start of the episode.
     fault: Option<WorldFault>,
     actions: Vec<f32>,
     reached: Vec<f32>,

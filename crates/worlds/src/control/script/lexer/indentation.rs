@@ -12,7 +12,7 @@ pub struct Indentation {
     character: Option<(char, u32)>,
     /// True after a line whose indentation contains another character than `character`. Only the first such line is an error.
     mixed: bool,
-    /// Width of the newest indentation that matches no open block, and width of the nearest open block, in columns. Later lines with the
+    /// Width of the latest indentation that matches no open block, and width of the nearest open block, in columns. Later lines with the
     /// first width are read as lines with the second width.
     wrong: Option<(usize, usize)>,
 }
