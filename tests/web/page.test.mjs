@@ -191,7 +191,7 @@ test("a run is solved in the published steps, and its headline shows its state a
 });
 
 inAll(
-  "a run is solved in the published steps, and its status shows its current result, also after a harmful knob change",
+  "a run is solved in the published steps, and its headline shows its state and the latest test, also after a harmful knob change",
   "with the default settings, 100 fresh episodes reach the published threshold within two million steps",
   async () => {
     const page = await visit(here, { at: "#/control?seed=3&v=2" });

@@ -47,7 +47,7 @@ export class Desk {
   private readonly asker = new Asker(() => (calm() ? CALM_MS : PREVIEW_MS));
   private askedMs = 0;
   /** Texts of the shown notices about the file. They leave when another run begins or is requested. */
-  private readonly told: string[] = [];
+  private readonly noticed: string[] = [];
 
   /** Calls `differs` with true while the text in the editor is not the text in which the run trains. */
   constructor(
@@ -100,7 +100,7 @@ export class Desk {
   /** If an error in the environment's rules has stopped training, shows the error at its line in the editor. */
   take(event: RunEvent): void {
     if (event.kind !== "notice" || event.level !== "error") return;
-    this.told.push(event.text);
+    this.noticed.push(event.text);
     const [, line, message] = PLACE.exec(event.text) ?? [];
     if (line && message) this.pane.editor.show([{ line: Number(line), column: 1, message }]);
   }
@@ -115,13 +115,13 @@ export class Desk {
   }
 
   private withdraw(): void {
-    for (const text of this.told.splice(0)) this.page.around.notices.withdraw(text);
+    for (const text of this.noticed.splice(0)) this.page.around.notices.withdraw(text);
   }
 
   private async start(file: File): Promise<void> {
     this.withdraw();
     await this.page.learnFrom(file, {}).catch((error) => {
-      this.told.push(textOf(error));
+      this.noticed.push(textOf(error));
       this.page.around.notices.show("error", textOf(error), "");
     });
   }
