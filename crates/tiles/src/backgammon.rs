@@ -1,6 +1,7 @@
 //! Backgammon: temporal differences by self-play. The picture shows a game of the agent against itself.
 
-use crate::{Link, Pace, Tile};
+use crate::link::Link;
+use crate::tile::{Pace, Tile};
 use learn::Learner;
 use learn::backgammon::arena::Duel;
 use learn::backgammon::baselines::Random;

@@ -1,6 +1,7 @@
 //! Cart poles: proximal policy optimisation on CartPole. The picture shows some poles that the current policy balances in real time.
 
-use crate::{Link, Pace, Tile};
+use crate::link::Link;
+use crate::tile::{Pace, Tile};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;

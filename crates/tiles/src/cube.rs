@@ -1,6 +1,7 @@
 //! The 2x2x2: walk-length regression. The picture shows a scrambled cube that the current network solves greedily.
 
-use crate::{Link, Pace, Tile};
+use crate::link::Link;
+use crate::tile::{Pace, Tile};
 use learn::Learner;
 use learn::cube::{CubeLearner, Evaluator, Judge, Signal, Supervised, SupervisedConfig, nearest};
 use math::rng::Sequence;

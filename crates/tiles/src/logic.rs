@@ -1,6 +1,7 @@
 //! A cellular automaton of logic gates that learns a checkerboard. The picture shows how the current circuit changes random cells.
 
-use crate::{Link, Pace, Tile};
+use crate::link::Link;
+use crate::tile::{Pace, Tile};
 use learn::Learner;
 use learn::logic::check::harden;
 use learn::logic::circuit::PackedGrid;

@@ -1,7 +1,8 @@
 //! A small transformer that learns the stories of the grammar, character by character. The picture shows a text that the current model
 //! writes.
 
-use crate::{Link, Pace, Tile};
+use crate::link::Link;
+use crate::tile::{Pace, Tile};
 use learn::words::{Config, Pretrainer, Reader, Sampling, Writing};
 use learn::{Learner, Slice};
 use math::Isa;
