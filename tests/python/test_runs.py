@@ -79,6 +79,7 @@ def test_every_room_trains_saves_and_restores(room):
     assert metrics[counter][-1] == run.progress[counter] > 0
     np.testing.assert_array_equal(again.metrics()["train_s"], metrics["train_s"])
     standing = run.standing
+    assert standing["progress"].keys() == run.progress.keys()
     headline = f": {standing['words']}; {standing['name']}: {standing['number']};"
     assert headline in repr(run) and "digest" in repr(run) and room in run._repr_html_()
     assert " train " in run.command and room in run.link

@@ -236,7 +236,10 @@ class Run:
     @property
     def progress(self) -> dict[str, float]:
         """Iteration, the room's counters, and seconds of training."""
-        progress = self._native.progress()
+        return self._named(self._native.progress())
+
+    def _named(self, progress: dict[str, Any]) -> dict[str, float]:
+        """`progress` with the names of the room's counters."""
         counts = {column["name"]: count for column, count in zip(self._room["counters"], progress["counts"])}
         return {"iteration": progress["iteration"], **counts, "train_s": progress["train_s"]}
 
@@ -246,9 +249,10 @@ class Run:
         return self._native.variant()["about"]
 
     @property
-    def solved(self) -> dict[str, Any] | None:
+    def solved(self) -> dict[str, float] | None:
         """Progress at the first confirmed solution; `None` if the run is not solved."""
-        return self._native.solved()
+        solved = self._native.solved()
+        return solved and self._named(solved)
 
     @property
     def standing(self) -> dict[str, Any]:
@@ -257,7 +261,9 @@ class Run:
         The number is `value`, `number` (as text) and `name`. The state is `state` (`learning`, `solved`, `still_solved`, `lost_again` or
         `failed`), `words`, and `since`, the progress at its beginning. Both depend on the latest test, also on one by `test()`.
         """
-        return self._native.standing()
+        standing = self._native.standing()
+        since = standing["since"]
+        return {**standing, "progress": self._named(standing["progress"]), "since": since and self._named(since)}
 
     @property
     def attempts(self) -> int:

@@ -16,7 +16,7 @@ class EventLog:
         self._file = _native.Events(os.fspath(path))
         self._write({"kind": "opened", **run._native.backend()})
         place = run.progress
-        began = {"config": run.config, "knobs": run.config["knobs"], "progress": place, "solved": None, "marks": [], "room": None}
+        began = {"config": run.config, "knobs": run.config["knobs"], "progress": place, "solved": run.solved, "marks": [], "room": None}
         history = [row(run.metrics(), i, place) for i in range(run.metrics().rows)]
         tests = [row(run.tests(), i, place) for i in range(run.tests().rows)]
         self._write({"kind": "began", **began, "history": history, "tests": tests})
@@ -33,9 +33,9 @@ class EventLog:
             "kind": "summary", "ended_by": ended_by, "room": run.room, "variant": run.variant, "seed": run.seed, "progress": place,
             "seconds": seconds, "cpu_seconds": 0.0, "per_second": place[run._counter] / max(seconds, 1e-9),
             "metrics": row(metrics, -1, place) if metrics.rows else None, "test": row(tests, -1, place) if tests.rows else None,
-            "solved": None, "attempts": 0, "parts_s": {}, "link": run._native.shared()["address"], "digest": run.digest,
-            "arithmetic": run.arithmetic, "device": None, "isa": backend["isa"], "threads": backend["threads"], "file": None,
-            "resume": None,
+            "standing": run.standing, "solved": run.solved, "attempts": run.attempts, "parts_s": {},
+            "link": run._native.shared()["address"], "digest": run.digest, "arithmetic": run.arithmetic, "device": None,
+            "isa": backend["isa"], "threads": backend["threads"], "file": None, "resume": None,
         })  # fmt: skip
         self._file.close()
 

@@ -57,7 +57,7 @@ class _Trial(Trainable):
             report = super().step()
             if report["done"]:
                 report["result"] = self.run.test()[result_column(self.run.room, self.run.variant)["name"]]
-                report["solved_at"] = None if self.run.solved is None else self.run.solved["counts"][0]
+                report["solved_at"] = None if self.run.solved is None else self.run.solved[self.run._counter]
             return report | {"diverged": False}
         except _native.DivergedError:
             return {"done": True, "diverged": True, "result": None, "solved_at": None, "digest": None, "train_s": 0.0}

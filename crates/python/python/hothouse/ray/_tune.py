@@ -72,7 +72,7 @@ def report(run: Run, done: bool) -> dict[str, Any]:
         if columns.rows:
             result |= {name: float(column[-1]) for name, column in columns.items() if name not in progress}
     solved = run.solved
-    result["solved_at"] = None if solved is None else solved["counts"][0]
+    result["solved_at"] = None if solved is None else solved[run._counter]
     result["result"] = result.get(result_column(run.room, run.variant)["name"])
     return result
 
