@@ -224,7 +224,7 @@ test("thousands of environments are drawn on request, and the choice is remember
 });
 
 test("a first visit shows few large poles in slow motion, until the visitor chooses full speed", async () => {
-  const page = await visit(here, { first: true });
+  const page = await visit(here, { first: true, at: "#/control" });
   const title = (words) => page.waitForFunction((words) => document.querySelector("#environments-title").textContent === words, words);
   const speed = () => page.locator(".transport input:checked + label").textContent();
   await title("64 of 2,048 poles, in slow motion");
@@ -236,7 +236,7 @@ test("a first visit shows few large poles in slow motion, until the visitor choo
   assert.equal(await full.isVisible(), false);
   // Another visit begins at full speed.
   await event(page, "metrics");
-  await page.goto(here.server.url);
+  await page.reload();
   await lab(page);
   await title("512 of 2,048 poles");
   assert.equal(await speed(), "Max");
