@@ -4,7 +4,7 @@
 import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
-import type { Module } from "./run/features";
+import { choose, type Module } from "./run/features";
 import { datasetOf } from "./run/dataset";
 import type { Dataset } from "./run/protocol";
 import type { Claim } from "./gallery/claim";
@@ -12,6 +12,7 @@ import { isolate, keep, keepRooms, prepareOffline } from "./run/isolate";
 import { currentLink, lessonIn, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
 import { loadVisit, places, type SavedRun } from "./run/store";
+import { absent, isOffline } from "./parts/absent";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
@@ -120,11 +121,11 @@ if (window.top === window) {
 async function readyOffline(): Promise<void> {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
-  const module = globalThis.hothouse?.backend.module as Module | undefined;
-  if (!module) {
-    prepareOffline();
-    return void setTimeout(() => void readyOffline(), KEEP_MS);
-  }
+  prepareOffline();
+  // A host without headers isolates the page only when a room is opened. Until then, the module of the rooms is not known.
+  const module =
+    (globalThis.hothouse?.backend.module as Module | undefined) ?? (crossOriginIsolated ? choose("auto").candidates[0] : undefined);
+  if (!module) return void setTimeout(() => void readyOffline(), KEEP_MS);
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
@@ -270,7 +271,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     opened = new Page(client, context, loaded?.extension);
     if (link && !client.refusal) claim = claims?.Claim.of(link, client, announcer);
   } catch (error) {
-    if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
+    if (opening === openings) await showFailure(textOf(error), opening);
     return;
   }
   page = opened;
@@ -311,6 +312,17 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
 }
 
 const SILENT = "Training may have stopped";
+
+/** Shows why a room did not open: there is no network, or an error. */
+async function showFailure(text: string, opening: number): Promise<void> {
+  const isAbsent = await isOffline();
+  const again = (): void => void open({ link: currentLink() });
+  const shown = isAbsent ? await absent(currentRoom, again) : undefined;
+  if (opening !== openings) return;
+  if (!shown) return showCrash("Training could not start", { text, autosave: null }, undefined);
+  notices.clear();
+  container.replaceChildren(shown);
+}
 
 /** Replaces the room with a crash report and buttons to continue. */
 function showCrash(title: string, crash: Crash, from: Client | undefined): void {

@@ -382,6 +382,26 @@ for (const isolated of [true, false])
     },
   );
 
+test("without a network, a room that is not stored offers the rooms that are", async () => {
+  const server = await serve(dist);
+  const page = await visit(here, { server, at: SMALL, paused: true });
+  await until(page, async () => {
+    const names = await caches.keys();
+    const kept = names.length ? await (await caches.open(names[0])).keys() : [];
+    // One of these is the module of the start page.
+    return kept.filter((request) => request.url.endsWith("lab_bg.wasm")).length > 1;
+  });
+  await server.close();
+  await page.evaluate(() => (location.hash = "#/cube"));
+  await page.getByRole("heading", { name: "Cube needs a network the first time" }).waitFor();
+  // In the page of the tests all rooms have one module, so it counts as stored for each of them.
+  const offered = await page.locator(".crash li").allTextContents();
+  assert.ok(offered.includes("Control") && !offered.includes("Cube"), offered.join());
+  await page.getByRole("main").getByRole("link", { name: "Control" }).click();
+  await lab(page, "control");
+  await page.context().close();
+});
+
 /** Time after which the page caches the files of every room, and time that it waits for its service worker. */
 const [KEEP_MS, WORKER_MS] = [10_000, 5000];
 

@@ -133,7 +133,7 @@ test("one number of the latest test leads, with its name and one state", async (
     kind: "standing",
     progress: await page.evaluate(() => hothouse.progress),
     state: "lost_again",
-    since: null,
+    since: await page.evaluate(() => hothouse.progress),
     name: "average of 100 test episodes",
     value: -9.35,
     number: "-9.35",
@@ -141,6 +141,8 @@ test("one number of the latest test leads, with its name and one state", async (
   };
   await tellEvents(page, standing);
   await shows("−9.35", standing.name, "training return [\\d.]+", "Solved at 852 thousand steps, lost again at 1.2 million steps\\.");
+  await page.keyboard.press("t");
+  await page.locator(".returns td", { hasText: "Lost again" }).waitFor();
   await page.context().close();
 });
 

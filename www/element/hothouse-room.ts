@@ -13,7 +13,7 @@ import {
   type ToFrame,
 } from "./messages.js";
 
-export type { Began, Controls, Failure, Progress, Solved, Theme } from "./messages.js";
+export type { Began, Controls, Failure, Progress, Solved, Standing, Theme } from "./messages.js";
 
 /** Events of the element, by name. */
 export interface HothouseRoomEvents {

@@ -21,6 +21,19 @@ export interface Began {
   isolated: boolean;
 }
 
+/** Leading number and state of the run, as all programs of Hothouse show them. */
+export interface Standing {
+  state: "learning" | "solved" | "still_solved" | "lost_again" | "failed";
+  /** State in words, for example `solved at 852 thousand steps and still so`. */
+  words: string;
+  /** Name of the leading number, for example `average of 100 test episodes`. */
+  name: string;
+  /** Leading number, a value of the latest test; null if there is none. */
+  value: number | null;
+  /** Leading number as text, for example `496.3`. */
+  number: string;
+}
+
 /** State of the run after an iteration. Names of counters and columns are those of the room, as in the events of the terminal. */
 export interface Progress {
   iteration: number;
@@ -30,6 +43,7 @@ export interface Progress {
   metrics: Record<string, number | null>;
   /** Values of the latest test; empty before the first test. */
   tests: Record<string, number | null>;
+  standing: Standing | null;
 }
 
 /** Progress at which the run was solved, and its goal. */

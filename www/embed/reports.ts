@@ -1,7 +1,8 @@
 // Reports of the run to the outer page.
 
 import type { Client } from "../run/client";
-import type { Column, Event as RunEvent, Progress } from "../run/protocol";
+import type { Standing as Told } from "../element/messages";
+import type { Column, Event as RunEvent, Progress, Standing } from "../run/protocol";
 import type { History } from "../parts/history";
 import { untilClosed } from "../parts/life";
 import { tell } from "./outer";
@@ -25,7 +26,7 @@ export class Reports {
   take(event: RunEvent, present: History | undefined): void {
     if (event.kind === "began") void this.began();
     else if (event.kind === "mark") void this.link();
-    else if (event.kind === "metrics") this.timer ??= setTimeout(() => this.progress(present), PROGRESS_MS);
+    else if (event.kind === "metrics" || event.kind === "standing") this.timer ??= setTimeout(() => this.progress(present), PROGRESS_MS);
     else if (event.kind === "solved") tell({ kind: "solved", detail: { ...this.place(event.progress), goal: event.goal } });
   }
 
@@ -48,12 +49,14 @@ export class Reports {
     if (!present) return;
     const { metrics, tests } = this.client.room;
     const test = present.tests.at(-1);
+    const standing = present.standing.value;
     tell({
       kind: "progress",
       detail: {
         ...this.place(present.progress),
         metrics: Object.fromEntries(metrics.map(({ name }) => [name, present.latest(name) ?? null])),
         tests: test ? named(tests, test.values) : {},
+        standing: standing ? standingOf(standing) : null,
       },
     });
   }
@@ -62,6 +65,8 @@ export class Reports {
     return { iteration, counts: named(this.client.room.counters, counts) as Record<string, number>, trainSeconds: train_s };
   }
 }
+
+const standingOf = ({ state, words, name, value, number }: Standing): Told => ({ state, words, name, value, number });
 
 const named = (columns: Column[], values: (number | null)[]): Numbers =>
   Object.fromEntries(columns.map(({ name }, k) => [name, values[k] ?? null]));

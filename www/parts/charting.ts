@@ -12,6 +12,9 @@ const LEAST = { count: 100, time: 60 };
 /** Maximum part of an unsolved past run on the axis, as a multiple of the current run's length. The axis has at least length `LEAST`. */
 const INTEREST = 8;
 
+/** Text at the test with which a solved run is lost again. */
+export const LOST = "lost again";
+
 const TIME: Axis = {
   tick: (s, end = s) =>
     end < 180 ? `${Math.round(s)} s` : end < 7200 ? `${Number((s / 60).toFixed(2))} min` : `${Number((s / 3600).toFixed(1))} h`,
@@ -53,6 +56,8 @@ export interface RunData {
   readonly notes: { progress: Progress; words: string }[];
   readonly progress: Progress;
   readonly solved: Progress | undefined;
+  /** Progress at the test with which a solved run was lost again; undefined for other runs and for stored runs. */
+  readonly lost: Progress | undefined;
   test(name: string, row?: Row): number | undefined;
 }
 
@@ -203,7 +208,8 @@ export class Charting {
         return [{ at: this.at(row.progress), mean, column: (metrics.length ? metrics[k % metrics.length]! : column).name, ...reach }];
       });
     });
-    const changes = [...marks, ...notes];
+    const lost = run.lost ? [{ at: this.at(run.lost), words: LOST }] : [];
+    const changes = [...marks, ...notes, ...lost];
     if (metrics.length === 0) {
       const columns = Object.fromEntries(tests.map(({ name }) => [name, run.tests.map((row) => run.test(name, row) ?? null)]));
       return { at: run.tests.map(({ progress }) => this.at(progress)), columns, changes, tests: circles };

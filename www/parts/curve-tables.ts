@@ -1,8 +1,8 @@
 // Tables with the data of the charts.
 
-import { columnText, type Charting, type Group, type RunData, type Scene } from "./charting";
+import { columnText, LOST, type Charting, type Group, type RunData, type Scene } from "./charting";
 import { write } from "./dom";
-import { seconds, short, valueText } from "./format";
+import { capital, seconds, short, valueText } from "./format";
 import { Table } from "./table";
 import type { Column, Progress, Row } from "../run/protocol";
 
@@ -71,7 +71,7 @@ export class CurveTables {
     const rows = spread(present.counts.length, MOST_TABLED);
     const every = rows.length > 1 ? present.iterations[rows[1]!]! - present.iterations[rows[0]!]! : 1;
     const word = this.charting.room.iteration_word;
-    write(table.caption, `${table.name}, ${every > 1 ? `every ${every} ${word}s` : `each ${word}`}, newest first.`);
+    write(table.caption, `${table.name}, ${every > 1 ? `every ${every} ${word}s` : `each ${word}`}, latest first.`);
     const happened = events ? this.eventsOf(present) : [];
     const [first] = columns;
     const others = events ? this.otherRuns() : [];
@@ -111,7 +111,7 @@ export class CurveTables {
     if (!scene) return [];
     const { present, compared } = scene;
     const errors = this.charting.room.tests.some(({ spread }) => spread.length > 0);
-    write(table.caption, `${table.name}: tests, newest first${errors ? "; ± is one standard error" : ""}.`);
+    write(table.caption, `${table.name}: tests, latest first${errors ? "; ± is one standard error" : ""}.`);
     const cell = (run: RunData, column: Column, row: Row): string => {
       const value = run.test(column.name, row);
       const error = column.spread.length === 1 ? run.test(column.spread[0]!, row) : undefined;
@@ -144,6 +144,7 @@ export class CurveTables {
       ...run.notes.map(({ progress, words }) => ({ count: count(progress), words })),
       ...run.tests.map((row) => ({ count: count(row.progress), words: tested(row) })),
       ...(run.solved ? [{ count: count(run.solved), words: "Solved" }] : []),
+      ...(run.lost ? [{ count: count(run.lost), words: capital(LOST) }] : []),
     ];
   }
 }

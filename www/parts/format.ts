@@ -64,7 +64,7 @@ export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ?
 export function exact(n: number): string {
   const full = String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
   const power = Number(full).toExponential().replace("e+", "e");
-  return power.length + 4 <= full.length ? power : full;
+  return power.length + 6 <= full.length ? power : full;
 }
 
 /** Formats a knob's value, with numbers rounded. */

@@ -93,6 +93,16 @@ export class History {
     this.bumpRevision();
   }
 
+  stand(standing: Standing): void {
+    this.standing.value = standing;
+    this.bumpRevision();
+  }
+
+  get lost(): Progress | undefined {
+    const { state, since } = this.standing.value ?? {};
+    return (state === "lost_again" && since) || undefined;
+  }
+
   bumpRevision(): void {
     this.revision.value++;
   }

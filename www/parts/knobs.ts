@@ -237,7 +237,10 @@ export class Knobs {
     );
   }
 
-  /** Creates the row of a knob. A `brief` row shows the short label and has the help in its tooltip and description. */
+  /**
+   * Creates the row of a knob. A `brief` row shows the short label, and has the help in its tooltip and description. A tap on its label
+   * shows or hides the help, because a touch screen has no tooltips.
+   */
   private row(knob: Knob, brief = false): HTMLElement {
     const { kind } = knob;
     const {
@@ -254,6 +257,11 @@ export class Knobs {
     input.setAttribute("aria-describedby", error ? `${help.id} ${error.id}` : help.id);
     const [term = ""] = knob.label.split(":");
     const label = h("label", { for: input.id, title: brief && `${knob.label}. ${knob.help}` }, brief ? term : knob.label);
+    if (brief)
+      label.addEventListener("click", (event) => {
+        event.preventDefault();
+        help.className = help.className === "small" ? "unseen" : "small";
+      });
     const row = h("div.knob", h("div.knob-head", label, now, slider, beside), help, waiting, error);
     this.parts.set(knob.name, { knob, row, waiting, now, set });
     return row;

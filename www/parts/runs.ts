@@ -527,6 +527,7 @@ function dataOf(record: RunRecord, room: RoomInfo): RunData {
     notes: [],
     progress: record.progress,
     solved: record.solved ?? undefined,
+    lost: undefined,
     test: (name, row = record.tests.at(-1)) => row?.values[room.tests.findIndex((column) => column.name === name)] ?? undefined,
   };
 }

@@ -21,6 +21,7 @@ export const control: Subject = {
     const reach = cell * 0.34;
     const cart = cell * 0.1;
     const pole = Math.min(row * 0.78, cell * 0.9);
+    const thick = Math.max(3, pole / 28);
     const place = (k: number): [x: number, y: number] => {
       const x = Math.max(-1, Math.min(1, numbers[EACH * k]! / LIMIT_M));
       return [((k % COLUMNS) + 0.5) * cell + x * reach, (Math.floor(k / COLUMNS) + 1) * row - 4];
@@ -37,12 +38,12 @@ export const control: Subject = {
       segment(c, x - reach - cart, y, x + reach + cart, y);
     });
     c.lineCap = "round";
-    pen(c, palette.agent, 3);
+    pen(c, palette.agent, thick);
     poles(false);
-    pen(c, palette.error, 3);
+    pen(c, palette.error, thick);
     poles(true);
     c.lineCap = "butt";
-    pen(c, palette.soft, 4);
+    pen(c, palette.soft, thick + 1);
     strokes(c, COLUMNS * ROWS, (k) => {
       const [x, y] = place(k);
       segment(c, x - cart, y, x + cart, y);

@@ -23,8 +23,8 @@ const SUBJECTS = [control, backgammon, cube, logic, words];
 /** The ways on beside the tiles. */
 const WAYS: [href: string, words: string][] = [
   ["#/control?variant=own", "Write your own environment"],
-  ["#/backgammon", "Play backgammon"],
   ["#/lessons", "Lessons"],
+  ["#/backgammon", "Play backgammon"],
   ["#/gallery", "Gallery"],
 ];
 
@@ -85,13 +85,13 @@ class Training {
   }
 }
 
-/** Adds links to the rooms whose run of this visit continues. */
+/** Adds links to the rooms whose run of this visit continues, before the last item of the list. */
 async function addContinued(ways: HTMLElement): Promise<void> {
   const life = pageLife();
   for (const { id } of ROOMS) {
     const runs = [...keptRuns(id), ...(await loadVisit(id).catch(() => []))];
     if (life.aborted) return;
-    if (runs.length) ways.append(h("li", h("a", { href: `#/${id}` }, `Continue in ${id}`)));
+    if (runs.length) ways.lastElementChild!.before(h("li", h("a", { href: `#/${id}` }, `Continue in ${id}`)));
   }
 }
 
@@ -104,11 +104,11 @@ export function start(): HTMLElement {
     failure.hidden = false;
   });
   const pause = button("Pause", () => (pause.textContent = training.toggle() ? "Continue" : "Pause"), { class: "quiet" });
-  const ways = h("ul.ways", ...WAYS.map(([href, words]) => h("li", h("a", { href }, words))));
+  const ways = h("ul.ways", ...WAYS.map(([href, words]) => h("li", h("a", { href }, words))), h("li", pause));
   void addContinued(ways);
   return h("main.start", { id: "main", tabindex: -1 }, [
     h("h1", "Hothouse trains agents in this browser tab, on your own CPU and GPU, while you watch and change how they learn."),
-    h("div.start-bar", ways, pause),
+    ways,
     failure,
     h("div.start-tiles", ...tiles.map(({ element }) => element)),
     h(

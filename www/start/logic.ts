@@ -8,7 +8,7 @@ export const logic: Subject = {
   room: "logic",
   title: "Logic",
   does: "Gates in every cell learn to make a checkerboard.",
-  score: { name: "Cells right", text: percent, range: [0.4, 1] },
+  score: { name: "Correct cells", text: percent, range: [0.4, 1] },
   first: Array.from({ length: SIDE * SIDE }, (_, k) => (Math.imul(k, 0x9e3779b1) >>> 20) & 1),
   draw(c, numbers, { width, height }) {
     const cell = Math.floor(Math.min(width, height) / SIDE);

@@ -23,7 +23,7 @@ export const extension: RoomExtension<ControlClient> = {
     {
       at: ".returns",
       heading: "The curve",
-      words: "The return is the sum of an episode's rewards. Circles are tests; the dotted line marks “solved”.",
+      words: "The return is the sum of an episode's rewards. Circles are tests; the dotted line is the goal.",
     },
     ...knobToCurve("Drag the learning rate far to the right. Steps that are too large destroy what was learned."),
   ],

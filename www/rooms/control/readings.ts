@@ -121,7 +121,7 @@ export class Duel {
   constructor(private readonly say: (text: string, about: string) => void) {
     this.element = h("div.driving", { hidden: true }, [
       h("table.rounds", [
-        h("caption.unseen", "This round and the last ones, newest first"),
+        h("caption.unseen", "This round and the last ones, latest first"),
         headRow("Round", "You", "Agent"),
         h("tbody.present", bodyRow(false, this.number, this.yours, this.agents)),
         this.past,

@@ -1,7 +1,7 @@
 // Solve rate by depth in the latest test. Outlines show the previous test.
 
 import { h, pane, write } from "../../parts/dom";
-import { count, seconds } from "../../parts/format";
+import { count, percent as exactly, seconds } from "../../parts/format";
 import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
 import { unitOf, type Metric } from "./notation";
@@ -57,7 +57,7 @@ export class DepthChart {
       };
     });
     this.bars.show(bars, labels.join(", "));
-    write(this.now, `${percent(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
+    write(this.now, `${exactly(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
   }
 
   /** Shows the tries of auto-play, unless a test has reported solve rates by depth. */

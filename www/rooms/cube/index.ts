@@ -2,9 +2,9 @@
 // turn, scramble, paint and solve a cube.
 
 import type { RoomExtension } from "../../parts/room";
+import { percent } from "../../parts/format";
 import { knobToCurve } from "../../parts/tour";
 import { trainedAgent } from "../../parts/trained";
-import { percent } from "./bars";
 import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
 import * as text from "./text";

@@ -109,9 +109,10 @@ export class CubeView implements View {
     // During a test, the number of states does not change. The time is therefore that of the latest test or iteration.
     const { train_s, counts } = present.tests.at(-1)?.progress ?? present.progress;
     const { size, exact } = this.puzzle;
-    const after = `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} states)`;
+    const states = words(counts[0] ?? 0);
+    const after = `After ${seconds(train_s)} of training (${states} states)`;
     const share = present.test("solved");
-    if (share === undefined) return [`${after}: no test result yet.`, this.farthest()].filter(Boolean).join(" ");
+    if (share === undefined) return [`No test yet after ${states} states.`, this.farthest()].filter(Boolean).join(" ");
     if (!exact) {
       const tested = `${after}, a small beam search solved ${percent(share)} of the test's ${text.name(size)} scrambles.`;
       return [tested, this.farthest()].filter(Boolean).join(" ");

@@ -65,11 +65,11 @@ export class FileBar {
     );
   }
 
-  /** Shows the names of the files with the times of their last changes, and whether all files are saved. */
+  /** Shows the names of the files, for the closed ones with the times of their last changes, and whether all files are saved. */
   show(): void {
     const { files, current, saved } = this.shelf;
     const option = ({ id, name, editedMs }: OwnFile): HTMLElement =>
-      h("option", { value: id, selected: id === current?.id }, `${name}, ${ago(editedMs)}`);
+      id === current?.id ? h("option", { value: id, selected: true }, name) : h("option", { value: id }, `${name}, ${ago(editedMs)}`);
     this.choice.replaceChildren(...files.map(option));
     write(this.status, saved ? "Saved in this browser" : "Not saved yet");
   }

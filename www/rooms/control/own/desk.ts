@@ -1,4 +1,5 @@
-// Connects the editor pane with the page. The worker checks the pane's texts, trains in them, and draws the preview of the text. Import this module dynamically, because it contains the editor.
+// Connects the editor pane with the page. The worker checks the pane's texts, trains in them, and draws the preview of the text. Import
+// this module dynamically, because it contains the editor.
 
 import { textOf } from "../../../run/notice";
 import type { Event as RunEvent } from "../../../run/protocol";
@@ -7,6 +8,7 @@ import { Asker } from "../../../parts/requests";
 import type { RoomPage } from "../../../parts/room";
 import type { Step } from "../../../parts/tour";
 import type { ControlClient } from "../client";
+import type { Preview } from "../protocol";
 import { OwnPane } from "./pane";
 
 /** Tour of a first change to a file. */
@@ -37,6 +39,12 @@ const PLACE = /\bline (\d+): (.+)$/s;
 const PREVIEW_MS = 50;
 const CALM_MS = 1000;
 
+/**
+ * Pictures beside the editor: those of the run, the preview of another text (`file`), or the pictures of the run with a sentence about a
+ * text that has no picture (`both`).
+ */
+export type Pictures = "run" | "file" | "both";
+
 export class Desk {
   readonly element: HTMLElement;
   private readonly pane: OwnPane;
@@ -49,10 +57,10 @@ export class Desk {
   /** Texts of the shown notices about the file. They leave when another run begins or is requested. */
   private readonly noticed: string[] = [];
 
-  /** Calls `differs` with true while the text in the editor is not the text in which the run trains. */
+  /** Calls `shows` with the pictures to show, whenever they may have changed. */
   constructor(
     private readonly page: RoomPage<ControlClient>,
-    private readonly differs: (differs: boolean) => void,
+    private readonly shows: (pictures: Pictures) => void,
   ) {
     const { client, around } = page;
     this.pane = new OwnPane(around.notices, {
@@ -87,14 +95,19 @@ export class Desk {
   }
 
   private compare(): void {
-    this.differs(this.trained !== undefined && this.pane.editor.text !== this.trained);
+    const differs = this.trained !== undefined && this.pane.editor.text !== this.trained;
+    this.shows(!differs ? "run" : this.pane.hasPicture ? "file" : "both");
   }
 
   private preview(nowMs: number): void {
     const { text } = this.pane.editor;
     const dt_s = (nowMs - this.askedMs) / 1000;
     const question = () => this.page.client.ask({ ask: "preview", text, dt_s });
-    if (this.asker.ask(question, (preview) => this.pane.show(preview))) this.askedMs = nowMs;
+    const show = (preview: Preview): void => {
+      this.pane.show(preview);
+      this.compare();
+    };
+    if (this.asker.ask(question, show)) this.askedMs = nowMs;
   }
 
   /** If an error in the environment's rules has stopped training, shows the error at its line in the editor. */

@@ -71,6 +71,11 @@ export class OwnPane {
     return this.bar.begin(wanted);
   }
 
+  /** True unless the last preview had no picture. */
+  get hasPicture(): boolean {
+    return !this.picture.element.hidden;
+  }
+
   show(preview: Preview): void {
     const { size, shapes } = preview;
     this.picture.element.hidden = !size;
@@ -86,8 +91,8 @@ export class OwnPane {
 
 function aboutPreview({ current, size, fault }: Preview): string {
   if (!current && size) return "The text has an error. The picture shows the last version without an error, with random actions.";
-  if (!current) return "The text has an error, so there is no picture.";
+  if (!current) return "The text has an error, so these pictures show the text in which the agent trains.";
   if (fault !== null) return `The rules failed: ${fault}.`;
-  if (!size) return "The file has no method draw, so there is no picture.";
+  if (!size) return "The file has no method draw, so these pictures show the text in which the agent trains.";
   return "This is the text in the editor, with random actions. The agent learns it when you press Train.";
 }

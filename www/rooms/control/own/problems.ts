@@ -102,9 +102,11 @@ export class ProblemList {
     return diagnosticsOf(doc, this.reported?.text === text ? this.reported.problems : found);
   }
 
+  /** Shows the problems. The list takes height from the editor, so the editor scrolls to keep the line of the cursor on the screen. */
   private show(view: EditorView): void {
     const found: { at: number; message: string }[] = [];
     forEachDiagnostic(view.state, ({ message }, at) => found.push({ at, message }));
+    if (found.length !== this.list.childElementCount) requestAnimationFrame(() => view.hasFocus && keepCursor(view));
     write(this.status, inWords(found.length));
     this.list.replaceChildren(...found.slice(0, MOST).map((problem) => h("li", this.link(view, problem))));
     this.list.hidden = found.length === 0;
@@ -115,6 +117,14 @@ export class ProblemList {
     const { number } = view.state.doc.lineAt(at);
     return button([h("strong", `Line ${number}:`), " ", h("span", coded(message))], () => goTo(view, at), { class: "quiet" });
   }
+}
+
+/** Height below the line of the cursor that stays on the screen too, for the message of the line, in px. */
+const MESSAGE_PX = 56;
+
+function keepCursor(view: EditorView): void {
+  const { head } = view.state.selection.main;
+  view.dispatch({ effects: EditorView.scrollIntoView(head, { y: "nearest", yMargin: MESSAGE_PX }) });
 }
 
 export function goTo(view: EditorView, at: number): void {

@@ -1,5 +1,5 @@
-// The visitor's own environments: the editor beside the pictures of a run in such an environment, and in other runs an invitation. The editor
-// is loaded when the first run in an own environment begins.
+// The visitor's own environments: the editor beside the pictures of a run in such an environment, and in other runs an invitation. The
+// editor is loaded when the first run in an own environment begins.
 
 import type { Event as RunEvent } from "../../../run/protocol";
 import { textOf } from "../../../run/notice";
@@ -33,8 +33,8 @@ export class OwnSection {
   private readonly late: Late<Desk>;
 
   /**
-   * `bench` is the element with the pictures and the editor. Its attribute `data-own` is `run` if the pictures of the run are shown, and
-   * `file` if the preview of another text is shown. Its attribute `data-view` is the choice on a phone: `code` or `play`.
+   * `bench` is the element with the pictures and the editor. Its attribute `data-own` names the shown pictures (see `Pictures`). Its
+   * attribute `data-view` is the choice on a phone: `code` or `play`.
    */
   constructor(
     private readonly page: RoomPage<ControlClient>,
@@ -42,7 +42,7 @@ export class OwnSection {
   ) {
     this.late = page.late(async () => {
       const { Desk } = await import("./desk");
-      return () => new Desk(page, (differs) => (this.bench().dataset.own &&= differs ? "file" : "run"));
+      return () => new Desk(page, (pictures) => (this.bench().dataset.own &&= pictures));
     });
     const show = (view: "code" | "play"): void => void (this.bench().dataset.view = view);
     const views = [
