@@ -17,7 +17,8 @@ replays(here);
 const SMALL = "#/control?envs=64&v=2";
 const LONG_TASK_MS = 50;
 const MOST = 50;
-const STOPS = 9;
+/** Most presses of Tab before the main action. The links of the header are ten stops. */
+const STOPS = 16;
 /** Names of the main action of each room. */
 const MAIN_ACTIONS = {
   control: /^Take the controls/,
@@ -330,7 +331,7 @@ test("the palette fits a desktop and a dark phone, and axe finds no issue", asyn
   await leave(page);
 });
 
-test("arrow keys move in the rooms and the variants, and Enter follows the link", async () => {
+test("arrow keys move in the variants, and Enter follows the link", async () => {
   const page = await replayed(here, { at: SMALL });
   await page.locator(".worlds a").first().focus();
   await page.keyboard.press("ArrowRight");
@@ -339,11 +340,6 @@ test("arrow keys move in the rooms and the variants, and Enter follows the link"
   const began = await ahead(page, "began");
   await page.keyboard.press("Enter");
   assert.notEqual((await began()).config.variant, "CartPole-v1");
-  await page.locator("#rooms a").first().focus();
-  await page.keyboard.press("End");
-  assert.equal(await focused(page), await page.locator("#rooms a").last().textContent());
-  await page.keyboard.press("Home");
-  assert.equal(await focused(page), await page.locator("#rooms a").first().textContent());
   await leave(page);
 });
 

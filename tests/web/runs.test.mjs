@@ -380,7 +380,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
   await listed(page, 2);
   const [present, past] = [list(page).first(), list(page).nth(1)];
   assert.match(await past.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.01 → 0\.001/);
-  assert.match(await past.textContent(), /; then Learning rate 0\.001 after [\d.]+k? steps/);
+  assert.match(await past.textContent(), /; then Learning rate 0\.001 after [\d.]+[kM]? steps/);
   assert.doesNotMatch(await past.textContent(), /Learning rate 0\.001 \(0\.01\)/);
   assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
   await page.getByLabel("Differences from").selectOption("present");

@@ -271,7 +271,7 @@ test("of two tabs one stores the autosave, and the other shows a notice", async 
     const plain = setTimeout;
     globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms === 2000 ? 200 : ms, ...rest);
   });
-  await second.goto(here.replay.url);
+  await second.goto(`${here.replay.url}#/control`);
   await lab(second);
   await notice(second, /open in another tab/);
   // The autosave of the second tab is not stored.
@@ -309,7 +309,7 @@ test("the runs of the last two visits are kept, and the page offers to continue 
   };
   const next = async (byte) => {
     const page = await first.context().newPage();
-    await page.goto(`${here.replay.url}`);
+    await page.goto(`${here.replay.url}#/control`);
     await lab(page);
     return visitOf(page, byte);
   };

@@ -190,7 +190,7 @@ export class Knobs {
     };
     const knobs = [...this.parts.values()].flatMap(({ knob, row }) => {
       const { name, label, kind, live } = knob;
-      const run = to(row.querySelector<HTMLElement>("input, select")!);
+      const run = to(row.querySelector<HTMLElement>("input:not([type=range]), select")!);
       const known = { kind: "Knobs", name: label, note: exactText(this.valueOf(knob)), words: name, run };
       if (number === undefined || !live || !("min" in kind)) return known;
       const note = wrong(kind, Number(number));
