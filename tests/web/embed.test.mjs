@@ -51,7 +51,8 @@ test("in a page that is not isolated, the frame trains and reports, and attribut
   const later = await page.next("progress", ({ iteration }) => iteration > Math.max(3, first.iteration));
   assert.ok(later.counts.env_steps > first.counts.env_steps);
   assert.ok(Number.isFinite(later.metrics.mean_return) && later.trainSeconds > 0);
-  assert.deepEqual([later.standing.state, later.standing.words], ["learning", "learning"]);
+  assert.equal(later.standing.state, "learning");
+  assert.match(later.standing.words, /^learning/);
   const entries = await page.evaluate(() => history.length);
   const shown = (selector) => frame.locator(selector).isVisible();
   assert.deepEqual([await shown(".transport"), await shown(".first-knobs"), await shown(".returns .plot")], [false, false, true]);

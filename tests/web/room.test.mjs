@@ -74,7 +74,7 @@ inAll(
   },
 );
 
-test("the current learning rate is shown beside the setting", async () => {
+test("the current learning rate is shown beside the setting, whose name shows the help", async () => {
   const page = await replayed(here, { at: SMALL });
   await page.evaluate(() => {
     const at = hothouse.room.metrics.findIndex(({ name }) => name === "lr");
@@ -87,6 +87,10 @@ test("the current learning rate is shown beside the setting", async () => {
     (shown) => Number(shown.textContent.match(/^now (0\.\d+)$/)?.[1]) === Number(globalThis.newestLr?.toPrecision(2)),
     shown,
   );
+  for (const isShown of [true, false]) {
+    await knob.locator("label").click();
+    assert.equal((await knob.locator("p").first().boundingBox()).width > 1, isShown);
+  }
   await page.context().close();
 });
 

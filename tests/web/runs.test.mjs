@@ -404,6 +404,13 @@ test("a run is listed with its initial settings and its changes, also if a new r
   await page.context().close();
 });
 
+test("a message becomes a sentence, and the name at its beginning keeps its letters", async () => {
+  const { sentence } = await part("run/notice");
+  const texts = ["the run has ended", "catch.py, line 7: no value", "lr = 99 is out of range", "Choose 0.", ""];
+  const whole = ["The run has ended.", "catch.py, line 7: no value.", "lr = 99 is out of range.", "Choose 0.", ""];
+  assert.deepEqual(texts.map(sentence), whole);
+});
+
 test("numbers of any magnitude are formatted readably", async () => {
   const { percent, short, two, words } = await part("parts/format");
   const sizes = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };

@@ -81,8 +81,11 @@ test("in every room the tour of a first visit leads from the picture over the cu
   await page.context().close();
 });
 
-test("the tour does not start over another tab, and opens the tab of its target", async () => {
-  const page = await replayed(here, { at: "#/control/settings/knobs", first: true, context: { viewport: DESKTOP } });
+test("the tour does not start over another tab or a lesson, and opens the tab of its target", async () => {
+  const page = await replayed(here, { at: "#/control?lesson=1-learning", first: true, context: { viewport: DESKTOP } });
+  await ticked(page);
+  assert.ok(await box(page).isHidden());
+  await page.evaluate(() => (location.hash = "#/control/settings/knobs"));
   await ticked(page);
   assert.ok(await box(page).isHidden());
   await page.getByRole("button", { name: "Help", exact: true }).click();

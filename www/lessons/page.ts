@@ -22,6 +22,8 @@ export class LessonPage {
   private readonly runs: RunRow[];
   /** Names the runs that the result still needs. */
   private readonly needs = h("p.small", { role: "status" });
+  /** Number of runs that had ended at the latest update. */
+  private ended: number;
   private readonly tried: HTMLElement;
   private readonly shown: HTMLElement;
   private readonly judged = h("p.lesson-judged");
@@ -32,6 +34,7 @@ export class LessonPage {
     private readonly trainer: Trainer,
   ) {
     this.work = workOf(lesson);
+    this.ended = Object.keys(this.work.results).length;
     this.inputs = lesson.predictions.map((_, k) =>
       h("input", { type: "radio", name: this.group, id: `${this.group}-${k}`, value: k, checked: k === this.work.committed }),
     );
@@ -56,7 +59,15 @@ export class LessonPage {
     this.tried.hidden = !committed;
     for (const row of this.runs) row.update(trainer.training?.run === row.run ? trainer.done : undefined, row.run.name in work.results);
     write(this.needs, this.needed());
+    this.reachNeeds();
     if (this.shown.hidden !== !(committed && ended) || this.claims.childElementCount === 0) this.judge(committed && ended);
+  }
+
+  /** Scrolls to the runs that the result still needs when a run has ended. On a phone the picture of the run is above the lesson. */
+  private reachNeeds(): void {
+    const ended = Object.keys(this.work.results).length;
+    if (ended > this.ended && this.needs.textContent) this.needs.scrollIntoView({ block: "nearest", behavior: smoothly() });
+    this.ended = ended;
   }
 
   /** Returns a sentence on the runs that have neither ended nor begun, once one has; otherwise an empty text. */
@@ -102,9 +113,11 @@ export class LessonPage {
     const rows = lesson.claims.map((claim) => claimRow(claim, judgement(claim, work)));
     claims.append(...rows.map(({ element }) => element));
     if (!rows.every(({ holds }) => holds)) claims.append(h("li.small", DIFFERS));
-    this.shown.firstElementChild!.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
+    this.shown.firstElementChild!.scrollIntoView({ block: "nearest", behavior: smoothly() });
   }
 }
+
+const smoothly = (): ScrollBehavior => (calm() ? "auto" : "smooth");
 
 /** Row of a run of the lesson: its button, its text and its progress. */
 class RunRow {

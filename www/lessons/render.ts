@@ -9,10 +9,11 @@ import { spansOf, type Block, type Span } from "./markdown";
 /** Creates a link that opens a lesson. If the lesson's room is open, its current run continues. */
 export function lessonLink({ name, room }: Lesson, words: string): HTMLElement {
   const address = `#/${room}`;
-  const here = document.body.classList.contains(`room-${room}`);
   const link = h("a", { href: addressOf(address, [], name) }, words);
-  // The link gets the address that the current run has at the moment of the click.
-  link.addEventListener("click", () => here && (link.href = addressOf(currentLink() || address, [], name)));
+  // In the lesson's room, the link gets the address that the current run has at the moment of the click.
+  link.addEventListener("click", () => {
+    if (document.body.classList.contains(`room-${room}`)) link.href = addressOf(currentLink() || address, [], name);
+  });
   return link;
 }
 

@@ -522,8 +522,9 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const { announcer, notices } = this.around;
     switch (event.kind) {
       case "metrics":
-        // The tour begins only in a page that is in the document, because the first events may arrive before that.
-        if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
+        // The tour begins only in a page that is in the document, because the first events may arrive before that. It does not cover a
+        // lesson.
+        if (this.element.isConnected && this.places.open.length === 0 && !lessonIn(location.hash)) this.tour.beginOnce();
         break;
       case "test":
         this.trained?.tested();

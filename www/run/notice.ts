@@ -10,8 +10,12 @@ export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event 
 /** Returns the message of a thrown value of any type. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** Matches a text that begins with a name whose letters matter: a file such as `catch.py`, or a knob such as `lr = 2`. */
+const NAMED = /^\S+\.\w|^\w+ = /;
+
+/** Returns a text as a sentence: with a capital letter at the beginning, unless it begins with a name, and a full stop at the end. */
 export function sentence(text: string): string {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  const whole = NAMED.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

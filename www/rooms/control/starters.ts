@@ -15,7 +15,7 @@ export const starters = ({ open }: Opening): Command[] =>
 /** Stores a copy of the template, which the editor then opens, and starts a run in it. */
 async function start({ name, text }: Template, open: Opening["open"]): Promise<void> {
   await keep(new File([text], name));
-  history.pushState(null, "", "#/control/explore/code");
+  history.pushState(null, "", "#/control?variant=own");
   const content = new TextEncoder().encode(text);
   const data = { name, bytes: content.length, hash: "", content };
   open({ room: "control", variant: "own", config: { version: 2, room: "control", variant: "own", seed: 1, knobs: {}, data } });

@@ -237,6 +237,7 @@ export class GridPane {
 
   tick(nowMs: number): void {
     const { experiment, view, times, queue } = this;
+    if (this.isOutdated) this.renewDamaged();
     const autoRestart = this.autoRestart.checked;
     if (autoRestart && this.playing && view && this.done(view)) {
       times.restUntilMs ||= nowMs + REST_MS / this.choices.pace;
@@ -254,6 +255,19 @@ export class GridPane {
     // With auto-restart, the grid makes no more steps than in training.
     const left = autoRestart && !experiment.rule ? experiment.steps - view.step : MOST_STEPS;
     queue.step(Math.min(MOST_STEPS, left, due));
+  }
+
+  /** Starts the perfect automaton from random cells, which it orders as it heals damage. */
+  private renewDamaged(): void {
+    this.again();
+    this.damaged = true;
+  }
+
+  /** True if the grid was damaged while its gates were soft, and its automaton has become perfect since. Soft gates would never heal. */
+  private get isOutdated(): boolean {
+    const { choices, chosen, experiment, view } = this;
+    const isSoft = this.damaged && this.playing && !!view?.soft.length;
+    return isSoft && chosen.done && !choices.soft(chosen.done, experiment.rule) && !this.queue.renewing;
   }
 
   /**
