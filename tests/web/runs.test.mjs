@@ -762,7 +762,7 @@ test("the oldest runs are dropped, except selected ones", async () => {
   await page.context().close();
 });
 
-test("of more runs than the limit, the newest 40 are kept when the list is loaded", async () => {
+test("of more runs than the limit, the latest 40 are kept when the list is loaded", async () => {
   const page = await replayed(here, { started: false });
   // The list belongs to a room that has no run, so only the loading can drop runs.
   const use = async (work) => {

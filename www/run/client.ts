@@ -94,7 +94,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   knobs: Knob[] = [];
   /** Device of this run; undefined until the device is decided. */
   device: Device | undefined;
-  /** Runs that this browser had stored when the room was opened, newest first. */
+  /** Runs that this browser had stored when the room was opened, latest first. */
   keptRuns: Saved[] = [];
   /** Indices of the live changes that can be undone. For each of them, the run's state before the change is kept. */
   keptBefore: number[] = [];

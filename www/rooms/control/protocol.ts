@@ -92,7 +92,7 @@ player: Body,
  * control.
  */
 rival: Body | null,
-/** Last finished rounds of the user against the agent, at most twenty, newest last. */
+/** Last finished rounds of the user against the agent, at most twenty, latest last. */
 rounds: Array<Round>,
 /**
  * Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers

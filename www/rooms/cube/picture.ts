@@ -94,7 +94,8 @@ export class CubePicture {
       {
         tabindex: 0,
         role: "application",
-        "aria-label": "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view",
+        "aria-label":
+          "The cube. The keys u, r, f, d, l and b turn a face clockwise, and anticlockwise with shift. Arrow keys turn the view.",
         "aria-describedby": this.described.id,
       },
       [this.canvas, this.described],

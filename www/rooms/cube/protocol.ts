@@ -96,7 +96,7 @@ optimal: number | null, };
 
 /** Curriculum and replay (the stored transitions) of a learner that plays episodes. */
 export type Inside = {
-/** Present depth of the curriculum, in scramble moves. */
+/** Current depth of the curriculum, in scramble moves. */
 stage: number,
 /** Statistics of each depth, from 1 to the maximum depth of the curriculum. */
 depths: Array<CurriculumDepth>, replay: ReplayView, };
@@ -125,7 +125,7 @@ top: Array<TransitionView>, };
 export type TransitionView = { facelets: string, action: string,
 /** Sum of the rewards of the steps that the transition spans. */
 reward: number, done: boolean, priority: number,
-/** Present outputs of the network for all actions in the transition's state. */
+/** Current outputs of the network for all actions in the transition's state. */
 q: Array<number>, };
 
 export interface Answers {

@@ -35,7 +35,7 @@ enum Ways {
 }
 
 impl Ways {
-    /// Returns the ways that run at present.
+    /// Returns the ways that currently run.
     fn now(self) -> Ways {
         match (BROWSER, testkit::all()) {
             (true, _) => Ways::Fused,

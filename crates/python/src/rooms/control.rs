@@ -429,7 +429,7 @@ impl Envs {
         }
     }
 
-    /// Permitted choices of all environments in their present states, as an array that the next call overwrites; `None` if all choices are
+    /// Permitted choices of all environments in their current states, as an array that the next call overwrites; `None` if all choices are
     /// always permitted.
     fn masks(&self, py: Python) -> PyResult<Option<Py<PyArray2<bool>>>> {
         let state = self.ready(py)?;

@@ -101,7 +101,7 @@ plain_data! {
         /// Second environment, in which the agent plays from the same state while the user is in control; null while the agent is in
         /// control.
         pub rival: Option<Body>,
-        /// Last finished rounds of the user against the agent, at most twenty, newest last.
+        /// Last finished rounds of the user against the agent, at most twenty, latest last.
         pub rounds: Vec<Round>,
         /// Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers
         /// of an action.

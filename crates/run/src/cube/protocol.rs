@@ -142,7 +142,7 @@ plain_data! {
 
     /// Curriculum and replay (the stored transitions) of a learner that plays episodes.
     pub struct Inside {
-        /// Present depth of the curriculum, in scramble moves.
+        /// Current depth of the curriculum, in scramble moves.
         pub stage: u32,
         /// Statistics of each depth, from 1 to the maximum depth of the curriculum.
         pub depths: Vec<CurriculumDepth>,
@@ -179,7 +179,7 @@ plain_data! {
         pub reward: f32,
         pub done: bool,
         pub priority: f32,
-        /// Present outputs of the network for all actions in the transition's state.
+        /// Current outputs of the network for all actions in the transition's state.
         pub q: Vec<f32>,
     }
 }

@@ -465,13 +465,13 @@ pub struct LunarLanders {
     rng: Rng,
     first: u32,
     crafts: Vec<Craft<f32>>,
-    /// Random key of the engines' offsets in each craft's present episode.
+    /// Random key of the engines' offsets in each craft's current episode.
     noise: Vec<[u32; 2]>,
     /// Number of steps that each craft has taken in its episode.
     steps: Vec<u32>,
     /// Number of each craft's earlier episodes.
     episodes: Vec<u32>,
-    /// Present observations, `[panels][OBSERVATION][PANEL]`.
+    /// Current observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
     /// Unfinished steps whose velocities will be solved together, each with the index of its craft.
     waiting: Vec<(usize, Step<f32>)>,

@@ -207,7 +207,7 @@ pub struct Hinge<R> {
     pub high: R,
     /// Target speed of the motor, rad/s.
     pub speed: R,
-    /// Largest angular impulse of the motor in a step, N·m·s.
+    /// Maximum angular impulse of the motor in a step, N·m·s.
     pub most: R,
 }
 

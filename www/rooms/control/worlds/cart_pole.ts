@@ -275,7 +275,7 @@ export const cartPole: World = {
   lead: (environments) => `${environments} poles share one network, which learns to keep them upright by trial and error.`,
   legend: ["just begun", "½ s", "2 s", "5 s or more upright"],
   returns: "here, the number of steps the pole stayed up, 500 at most",
-  returnsShort: "steps upright; circles: tests, bars: their range",
+  returnsShort: "steps upright; circles are tests, bars their ranges",
   invite: "Drag the cart or the pole, or use the arrow keys. Training continues.",
   inviteTouch: "Drag the cart or the pole. Training continues.",
   controls: { left: 0, right: 1 },
