@@ -824,7 +824,7 @@ const banded = async (page) => {
   const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
   const range = await bands();
   assert.ok(range.length === 3 && range.every((d) => /^M.*L.*Z$/.test(d)), range.join(" | "));
-  await page.getByLabel("Band over seeds").selectOption("error");
+  await page.getByLabel("Band around the mean").selectOption("error");
   assert.notDeepEqual(await bands(), range);
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.match(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("row").nth(1).textContent(), / ± .* at /);

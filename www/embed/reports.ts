@@ -7,7 +7,7 @@ import type { History } from "../parts/history";
 import { untilClosed } from "../parts/life";
 import { tell } from "./outer";
 
-/** Least time between two reports of progress. */
+/** Minimum time between two reports of progress. */
 const PROGRESS_MS = 100;
 
 type Numbers = Record<string, number | null>;

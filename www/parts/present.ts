@@ -7,7 +7,7 @@ import { state } from "./signal";
 
 /** Name of the entry in `RoomInfo.parts` that is the share of time for tests. */
 const TESTS = "tests";
-/** Least time of a test that the page reports, in ms. */
+/** Minimum time of a test that the page reports, in ms. */
 const LEAST_TEST_MS = 400;
 
 export class Present {

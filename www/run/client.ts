@@ -38,7 +38,7 @@ import type { FromWorker, RunQueries, Opened } from "./worker";
 /** Addresses of the wasm modules relative to the page, by module name and flavour. The build defines this constant. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
-/** Longest wait for the last save when the visitor leaves the room. */
+/** Maximum wait for the last save when the visitor leaves the room. */
 const LEAVE_MS = 1500;
 
 export interface Options {

@@ -20,7 +20,7 @@ interface Script {
 /** Training time of a run in a turn, and the rest between two turns. */
 const TURN_MS = 6;
 const REST_MS = 12;
-/** Training time after which a run only shows its agent, so that an open page does not work for ever. */
+/** Training time after which a run only shows its agent, so that an open page does not compute forever. */
 const MOST_MS = 60_000;
 
 const post = (message: FromTraining, transfer: Transferable[] = []): void => postMessage(message, { transfer });

@@ -14,7 +14,7 @@ summary: string,
 choices: Array<string>,
 /** Number of numbers in an action; 1 for a choice. */
 numbers: number,
-/** Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice. */
+/** Minimum and maximum number of an action: two real numbers, or the indices of the first and the last choice. */
 range: [number, number],
 /** Names of the numbers in an observation, with their units. */
 observation: Array<string>,
@@ -22,7 +22,7 @@ observation: Array<string>,
 state: Array<string>, step_limit: number,
 /** Mean test return at which the task counts as solved; null if no return counts as solved. */
 solved_at: number | null,
-/** Approximate smallest and greatest return of an episode, for the axis of a chart. */
+/** Approximate minimum and maximum return of an episode, for the axis of a chart. */
 returns: [number, number],
 /** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
@@ -102,7 +102,7 @@ odds: Array<number>,
 /** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
 /**
- * Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+ * Maximum return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
  * first episode.
  */
 best: number | null,

@@ -18,7 +18,7 @@ const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
 /**
- * Greatest extent of the picture from the cube's centre in any view: upwards, downwards and to each side. The picture includes turning
+ * Maximum extent of the picture from the cube's centre in any view: upwards, downwards and to each side. The picture includes turning
  * layers and the shadow.
  */
 const REACH = { up: 1.79, down: 1.95, side: 1.79 };

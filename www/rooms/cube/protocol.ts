@@ -80,7 +80,7 @@ width: number | null,
 steps: number,
 /** Number of states generated so far, including the states of narrower beams that failed. */
 nodes: number,
-/** Smallest estimated number of moves left among all generated states; null if there is no estimate. */
+/** Minimum estimated number of moves left among all generated states; null if there is no estimate. */
 nearest: number | null, solution: Solution | null,
 /** Reason for the end of a search without a solution; null if the search is in progress or found a solution. */
 failure: Failure | null, };
@@ -119,7 +119,7 @@ prioritised: boolean,
  * bin also covers all smaller priorities, the last bin all greater ones.
  */
 priorities: Array<number>,
-/** Transitions with the greatest priorities, in descending order of priority. */
+/** Transitions with the highest priorities, in descending order of priority. */
 top: Array<TransitionView>, };
 
 export type TransitionView = { facelets: string, action: string,

@@ -28,9 +28,9 @@ const BROWSER: bool = cfg!(target_family = "wasm");
 enum Ways {
     /// The fused plan with fused kernels.
     Fused,
-    /// The fused plan, also with one kernel per node.
+    /// The fused plan, with fused kernels and with one kernel per node.
     Kernels,
-    /// Also the unfused plan, with both kinds of kernels.
+    /// The fused and the unfused plan, each with both kinds of kernels.
     All,
 }
 

@@ -34,7 +34,7 @@ plain_data! {
         pub choices: Vec<String>,
         /// Number of numbers in an action; 1 for a choice.
         pub numbers: u32,
-        /// Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice.
+        /// Minimum and maximum number of an action: two real numbers, or the indices of the first and the last choice.
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
@@ -43,7 +43,7 @@ plain_data! {
         pub step_limit: u32,
         /// Mean test return at which the task counts as solved; null if no return counts as solved.
         pub solved_at: Option<f64>,
-        /// Approximate smallest and greatest return of an episode, for the axis of a chart.
+        /// Approximate minimum and maximum return of an episode, for the axis of a chart.
         pub returns: [f64; 2],
         /// Display time in seconds of one step of the environment that the page shows large.
         pub step_s: f64,
@@ -108,7 +108,7 @@ plain_data! {
         pub odds: Vec<f64>,
         /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
-        /// Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+        /// Maximum return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
         /// first episode.
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.

@@ -13,7 +13,7 @@ pub(super) static SCHEMA: Schema = Schema {
         updates: "Updates", "Optimiser steps of all members.", unit("updates"), brief("updates");
         gate_cells: "Gate evaluations", "Gates times cells times steps in training rollouts.", unit("gate-cells");
         ended: "Runs ended", "Members that became perfect or were restarted.", unit("runs");
-        perfect_runs: "Perfect runs", "Members with all cells right.", unit("runs"), brief("perfect");
+        perfect_runs: "Perfect runs", "Members whose cells are all correct.", unit("runs"), brief("perfect");
     },
     metrics: columns! {
         loss: "Soft loss",

@@ -26,13 +26,13 @@ const AGES = [25, 100, 250] as const;
 /** Time for which a fallen pole is drawn. */
 const FALL_MS = 320;
 /**
- * Least lean of the pole in the last observation for which the end of an episode counts as a fall. It is less than the limit of 12 degrees,
- * because the pole crosses the limit only in the step after this observation.
+ * Minimum lean of the pole in the last observation for which the end of an episode counts as a fall. It is less than the limit of 12
+ * degrees, because the pole crosses the limit only in the step after this observation.
  */
 const FALLING_RAD = 0.1;
 /**
- * Least distance of the cart from the middle in the last observation for which the end of an episode also counts as a fall. It is less than
- * the limit of 2.4 m, because the cart crosses the limit only in the step after this observation.
+ * Minimum distance of the cart from the middle in the last observation for which the end of an episode also counts as a fall. It is less
+ * than the limit of 2.4 m, because the cart crosses the limit only in the step after this observation.
  */
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
