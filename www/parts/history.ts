@@ -93,7 +93,7 @@ export class History {
     this.bumpRevision();
   }
 
-  stand(standing: Standing): void {
+  setStanding(standing: Standing): void {
     this.standing.value = standing;
     this.bumpRevision();
   }

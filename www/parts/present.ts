@@ -45,7 +45,7 @@ export class Present {
       this.rates.push(event);
     } else if (event.kind === "mark") run.mark(event);
     else if (event.kind === "test") run.pushTest(event);
-    else if (event.kind === "standing") run.stand(event);
+    else if (event.kind === "standing") run.setStanding(event);
     else if (event.kind === "solved") run.solved = event.progress;
   }
 
