@@ -1,6 +1,9 @@
 // The worker of the start page. It trains the small runs of the tiles in turns on one thread, and posts their pictures and scores.
 
-/** `open` has the module, the address of its script, and the links of all runs. `shown` lists the indices of the runs that the visitor sees; all others rest. */
+/**
+ * `open` has the module, the address of its script, and the links of all runs. `shown` lists the indices of the runs that the visitor sees;
+ * all others rest.
+ */
 export type ToTraining = { kind: "open"; script: string; module: WebAssembly.Module; links: string[] } | { kind: "shown"; shown: number[] };
 export type FromTraining =
   | { kind: "picture"; at: number; numbers: Float32Array; score: number | undefined }

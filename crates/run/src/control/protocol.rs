@@ -155,8 +155,8 @@ plain_data! {
         pub colour: String,
     }
 
-    /// Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer contains
-    /// only some of the environments, and the next answers contain the others.
+    /// Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer
+    /// contains only some of the environments, and the next answers contain the others.
     pub struct Crowd {
         /// Number of the small environments; 0 if the environment draws no pictures.
         pub count: u32,
