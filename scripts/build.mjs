@@ -115,9 +115,9 @@ const LAZY = ["desk", "explanations", "templates", "STIXTwoMath"];
 
 /**
  * Writes this build's hash, the page's policy and two lists of files into the service worker. The first list is cached immediately. It
- * contains the page's files and the module of the start page, but no files and modules of rooms and no trained agents. The second list is cached later. It contains,
- * for each flavour, the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or
- * the files of `embed.html` and of the element.
+ * contains the page's files and the module of the start page, but no files and modules of rooms and no trained agents. The second list is
+ * cached later. It contains, for each flavour, the files and modules of all rooms, or null if a module is not built. Neither list contains
+ * HTML files, source maps, or the files of `embed.html` and of the element.
  */
 function writeServiceWorker(dist, modules, places) {
   const path = join(dist, "sw.js");

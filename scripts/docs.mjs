@@ -8,7 +8,7 @@ import { delimiter, dirname, join, normalize } from "node:path";
 import { ask, root } from "./sh.mjs";
 import { target } from "./native.mjs";
 
-/** Largest number of words in a document. A word is a token that contains a letter; code and tables count. */
+/** Maximum number of words in a document. A word is a token that contains a letter; code and tables count. */
 export const LIMITS = { "README.md": 600, "ARCHITECTURE.md": 2000 };
 /** Paths of the documents in which names in backticks and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^gallery\/|^docs\/|^crates\/python\/README\.md$/;

@@ -7,7 +7,7 @@ import { record } from "./times.mjs";
 
 /** Time limit of a test. */
 const LIMIT_MS = 900_000;
-/** Largest number of failed tests that run again. A busy machine does not explain more failures. */
+/** Maximum number of failed tests that run again. A busy machine does not explain more failures. */
 const FEW = 3;
 /** Number of lines of a failed test's error that the report shows. */
 const ERROR_LINES = 12;

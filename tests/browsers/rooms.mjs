@@ -19,11 +19,11 @@ const WAIT_MS = 120_000;
 const SOON_MS = 60_000;
 const SEED = 7;
 /**
- * Smallest values of a part that shows a picture: number of colours, share of pixels outside the commonest colour, and number of pixels in
+ * Minimum values of a part that shows a picture: number of colours, share of pixels outside the commonest colour, and number of pixels in
  * the curve's colour. A blank picture has one colour, and an empty chart has no curve.
  */
 const LEAST = { colours: 4, share: 0.003, curve: 20 };
-/** Largest difference per channel between a pixel of a curve and the curve's colour. */
+/** Maximum difference per channel between a pixel of a curve and the curve's colour. */
 const NEAR = 16;
 const ARROW_RIGHT = "\ue014";
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE.parent / "python"))
 import list_programs  # noqa: E402
 
 COUNT = 40
-#: Largest number of characters of a program without its common part. Longer programs compile slowly on a software adapter.
+#: Maximum number of characters of a program without its common part. Longer programs compile slowly on a software adapter.
 LONGEST = 2500
 
 texts = (list_programs.program(seed).removeprefix(list_programs.START) for seed in range(10 * COUNT))

@@ -50,7 +50,7 @@ PILOTS = [example, nothing, any_engine, main_engine, mostly_example]
 
 
 def neighbours(leg):
-    """Returns the pieces of ground near a leg, the newest first: piece, two features, impulses along normal and ground."""
+    """Returns the pieces of ground near a leg, the latest first: piece, two features, impulses along normal and ground."""
     found = []
     for edge in reversed(leg.contacts):
         contact = edge.contact

@@ -3,11 +3,11 @@ plain Python and the compiled form compute equal results."""
 
 import random
 
-#: Largest absolute value of a variable.
+#: Maximum absolute value of a variable.
 _MOST = 50
-#: Largest absolute value of an integer expression. The language's integers have 32 bits.
+#: Maximum absolute value of an integer expression. The language's integers have 32 bits.
 _LARGEST = 1 << 24
-#: Largest number of significant bits of a float expression, below those of a 32-bit float.
+#: Maximum number of significant bits of a float expression, below those of a 32-bit float.
 _BITS = 22
 _INTS, _FLOATS, _BOOLS = ["self.i0", "self.i1", "i2"], ["self.f0", "self.f1", "f2"], ["self.b0", "b1"]
 

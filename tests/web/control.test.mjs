@@ -317,7 +317,7 @@ test("a round against the agent is played by keys, and its result is announced",
   });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
-  await page.getByText("Round 1: begins with your first move").waitFor();
+  await page.getByText("Round 1 begins with your first move").waitFor();
   // Neither environment advances before the visitor's first action.
   await until(page, "touches.length >= 4");
   assert.deepEqual(await page.evaluate(() => [...new Set(touches.flat())]), [0]);

@@ -326,7 +326,7 @@ test("the cube is scrambled by presets and by distance, solved visibly, and meth
   await showing(page, "no solution found");
   assert.match(
     await page.locator(".cube-pane .error").textContent(),
-    /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/,
+    /\d+ moves ahead and reached the limit of nodes, with \d+ nodes generated.*wider beam or more nodes/,
   );
   await leave(page);
 });

@@ -294,7 +294,7 @@ inAll(
   },
 );
 
-/** Longest time in which the pictures follow a change of the frame's size. */
+/** Maximum time in which the pictures follow a change of the frame's size. */
 const SETTLE_MS = 10_000;
 const SIZES = [
   { width: 400, height: 600 },

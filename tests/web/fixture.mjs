@@ -16,7 +16,7 @@ export { everywhere, place } from "../../scripts/browser.mjs";
 export const dist = process.env.HOTHOUSE_TEST_PAGE ?? join(root, "dist");
 /** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 180_000;
-/** Longest time of any wait. A test that hangs fails at the place of the wait. */
+/** Maximum time of any wait. A test that hangs fails at the place of the wait. */
 const NEVER_MS = 300_000;
 
 /** Returns the result of `promise`. Rejects if `promise` takes longer than `ms`; `what` names the wait in the error. */

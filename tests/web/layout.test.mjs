@@ -31,9 +31,9 @@ const AXED = [PHONE.width, WIDE.width];
 const TARGET_PX = 24;
 const BAR_SHARE = 0.08;
 const TYPE_PX = [12, 14, 16, 20, 28, 44];
-/** Greatest height of a tab on a phone. */
+/** Maximum height of a tab on a phone. */
 const TALLEST_PX = 3000;
-/** Least number of tabs and sections of a room. */
+/** Minimum number of tabs and sections of a room. */
 const LEAST_PLACES = 14;
 /** Times in which layout shifts are counted, and the greatest permitted sum of the browser's scores of these shifts. */
 const SHIFT_MS = { replayed: 500, live: 4000 };

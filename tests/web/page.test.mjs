@@ -166,7 +166,7 @@ const SOLVES = { version: 2, room: "control", variant: "CartPole-v1", seed: 3, k
 const BREAKS = { ...SOLVES, changes: Object.entries({ lr: 0.1, entropy: 0.2 }).map(([knob, value]) => ({ iteration: 13, knob, value })) };
 const BROKEN = 28;
 
-test("a run is solved in the published steps, and its headline shows its state and the latest test, also after a harmful knob change", async () => {
+test("a run is solved in the published steps, and its headline shows state and latest test, also after a harmful change", async () => {
   const page = await visit(here, { at: "#/control?envs=64&seed=3&v=2" });
   const { event, room } = await (await begun(page, solvedWith, SOLVES))();
   const { progress } = named(event, room);
@@ -193,7 +193,7 @@ test("a run is solved in the published steps, and its headline shows its state a
 });
 
 inAll(
-  "a run is solved in the published steps, and its headline shows its state and the latest test, also after a harmful knob change",
+  "a run is solved in the published steps, and its headline shows state and latest test, also after a harmful change",
   "with the default settings, 100 fresh episodes reach the published threshold within two million steps",
   async () => {
     const page = await visit(here, { at: "#/control?seed=3&v=2" });

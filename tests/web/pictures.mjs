@@ -8,9 +8,9 @@ import { crc32, deflateSync } from "node:zlib";
  * not another colour of a control or a shift by 2 px.
  */
 const TOLERANCE = { colour: 6, tile: 32, share: 0.02 };
-/** Largest difference per channel of two colours that a saved picture merges. The more common colour replaces the other. */
+/** Maximum difference per channel of two colours that a saved picture merges. The more common colour replaces the other. */
 const NEAR = 5;
-/** Largest number of colours of a saved picture. */
+/** Maximum number of colours of a saved picture. */
 const MOST_COLOURS = 256;
 
 /**

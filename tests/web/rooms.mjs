@@ -119,7 +119,7 @@ export async function leave(page) {
   await page.context().close();
 }
 
-/** Greatest number of controls that a screen may show at once, as `mostControls` counts them. */
+/** Maximum number of controls that a screen may show at once, as `mostControls` counts them. */
 export const MOST_CONTROLS = 40;
 
 /**

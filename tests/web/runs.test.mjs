@@ -769,7 +769,7 @@ test("the oldest runs are dropped, except selected ones", async () => {
   await page.context().close();
 });
 
-test("of more runs than the limit, the newest 40 are kept when the list is loaded", async () => {
+test("of more runs than the limit, the latest 40 are kept when the list is loaded", async () => {
   const page = await replayed(here, { started: false });
   // The list belongs to a room that has no run, so only the loading can drop runs.
   const use = async (work) => {
@@ -831,7 +831,7 @@ const banded = async (page) => {
   const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
   const range = await bands();
   assert.ok(range.length === 3 && range.every((d) => /^M.*L.*Z$/.test(d)), range.join(" | "));
-  await page.getByLabel("Band over seeds").selectOption("error");
+  await page.getByLabel("Band around the mean").selectOption("error");
   assert.notDeepEqual(await bands(), range);
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.match(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("row").nth(1).textContent(), / ± .* at /);

@@ -10,7 +10,7 @@ const here = house();
 const LINKS = readFileSync(new URL("../../crates/tiles/src/links.txt", import.meta.url), "utf8")
   .trim()
   .split("\n");
-/** Largest first load, compressed, with the module, the typeface and the picture of the tab. */
+/** Maximum first load, compressed, with the module, the typeface and the picture of the tab. */
 const MOST_KB = 500;
 
 /** Runs in the page before its scripts: keeps the lists of runs that the page shows, and counts the pictures of each run. */

@@ -29,7 +29,7 @@ export interface HothouseRoomEvents {
 /** Address of the built page that `npm run element` sets for the package. Empty in the copy beside `embed.html`. */
 declare const __PAGE__: string;
 
-/** Longest wait for the first message of the frame. */
+/** Maximum wait for the first message of the frame. */
 const SILENT_MS = 30_000;
 /** Distance from the visible part of the page at which the frame is loaded. */
 const MARGIN = "200px";

@@ -18,7 +18,7 @@ import { Shown } from "../parts/shown";
 import { effect, paced, untracked } from "../parts/signal";
 import { Reports } from "./reports";
 
-/** Least time between two redraws of the curve. */
+/** Minimum time between two redraws of the curve. */
 const DRAW_MS = 100;
 
 type Around = { notices: Notices; announcer: Announcer };

@@ -1,13 +1,13 @@
 // Reports of the run to the outer page.
 
 import type { Client } from "../run/client";
-import type { Standing as Told } from "../element/messages";
+import type { Standing as Reported } from "../element/messages";
 import type { Column, Event as RunEvent, Progress, Standing } from "../run/protocol";
 import type { History } from "../parts/history";
 import { untilClosed } from "../parts/life";
 import { tell } from "./outer";
 
-/** Least time between two reports of progress. */
+/** Minimum time between two reports of progress. */
 const PROGRESS_MS = 100;
 
 type Numbers = Record<string, number | null>;
@@ -66,7 +66,7 @@ export class Reports {
   }
 }
 
-const standingOf = ({ state, words, name, value, number }: Standing): Told => ({ state, words, name, value, number });
+const standingOf = ({ state, words, name, value, number }: Standing): Reported => ({ state, words, name, value, number });
 
 const named = (columns: Column[], values: (number | null)[]): Numbers =>
   Object.fromEntries(columns.map(({ name }, k) => [name, values[k] ?? null]));

@@ -1,5 +1,5 @@
-// The gallery: an entry per run with its picture and curve, and one list of all tracks. A click on an entry opens its run. While the run trains,
-// the page compares it with the entry.
+// The gallery: an entry per run with its picture and curve, and one list of all tracks. A click on an entry opens its run. While the run
+// trains, the page compares it with the entry.
 
 import { copyField } from "../parts/dialog";
 import { h } from "../parts/dom";

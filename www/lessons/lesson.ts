@@ -1,10 +1,10 @@
 // Lesson that is read from its Markdown file in docs/lessons. This module does not use the DOM, so that the page and the tests read lessons
 // in the same way.
 //
-// A file has a title and the headings of `PARTS`, in this order. "Question" contains a question. "Predict" ends with the numbered predictions. "Run" has a fence with one
-// command for each run, tagged `sh A`, `sh B`, …, after a paragraph that begins with "**A**: ". If a command names a file, the file is a
-// fence tagged `python FILE` under any heading. "Result" begins with "**Answer: N.**". Its table has a row for each claim: a sentence, and
-// the claim in backticks.
+// A file has a title and the headings of `PARTS`, in this order. "Question" contains a question. "Predict" ends with the numbered
+// predictions. "Run" has a fence with one command for each run, tagged `sh A`, `sh B`, …, after a paragraph that begins with "**A**: ". If
+// a command names a file, the file is a fence tagged `python FILE` under any heading. "Result" begins with "**Answer: N.**". Its table has
+// a row for each claim: a sentence, and the claim in backticks.
 
 import { blocksOf, type Block } from "./markdown";
 

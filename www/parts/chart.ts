@@ -84,11 +84,11 @@ export type ChartOptions = {
 };
 
 const DRAW_EVERY_MS = 200;
-/** Largest distance in px between the cursor and a test's circle at which the test is selected. */
+/** Maximum distance in px between the cursor and a test's circle at which the test is selected. */
 const NEAR_PX = 9;
-/** Least distance in px between the rings of two tests of a column. */
+/** Minimum distance in px between the rings of two tests of a column. */
 const RING_GAP = 8;
-/** Largest number of arrow-key steps from one end of the axis to the other. */
+/** Maximum number of arrow-key steps from one end of the axis to the other. */
 const KEY_STEPS = 120;
 const KEY_ZOOM = 0.6;
 const FAINT = 0.3;

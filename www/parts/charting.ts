@@ -7,7 +7,7 @@ import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
 const COLOURS: Colour[] = ["training", "agent", "opponent", "test", "error"];
-/** Least length of the axis: `count` in units of the first counter, `time` in seconds. */
+/** Minimum length of the axis: `count` in units of the first counter, `time` in seconds. */
 const LEAST = { count: 100, time: 60 };
 /** Maximum part of an unsolved past run on the axis, as a multiple of the current run's length. The axis has at least length `LEAST`. */
 const INTEREST = 8;

@@ -17,7 +17,7 @@ import type { Mark, RoomInfo, Variant } from "../run/protocol";
 export type { ChartWords, CurveWords } from "./charting";
 
 export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: move between values or tests; + and − zoom, 0 shows all" };
-/** Largest width of the smoothing average, as a share of the axis. */
+/** Maximum width of the smoothing average, as a share of the axis. */
 const MOST_SMOOTHING = 0.1;
 const LEAST_ZOOM = 1e-4;
 

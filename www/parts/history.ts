@@ -5,7 +5,7 @@ import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** Largest number of values of a knob that a text lists. If a knob had more values, the text contains only the first and the last. */
+/** Maximum number of values of a knob that a text lists. If a knob had more values, the text contains only the first and the last. */
 const MOST_VALUES = 4;
 
 export class History {
@@ -93,7 +93,7 @@ export class History {
     this.bumpRevision();
   }
 
-  stand(standing: Standing): void {
+  setStanding(standing: Standing): void {
     this.standing.value = standing;
     this.bumpRevision();
   }

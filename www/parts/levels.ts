@@ -15,7 +15,7 @@ export type Segment = readonly [number, number, number, number];
 const ROW = 18;
 /** Extent of the text of a label above and below its baseline, with a gap to the next line, in px. */
 const [ASCENT, DESCENT] = [12, 6];
-/** Least distance of two drawn lines, in px. Closer lines would look like one ragged line. */
+/** Minimum distance of two drawn lines, in px. Closer lines would look like one ragged line. */
 const APART = 3;
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
@@ -24,7 +24,7 @@ const SHARES = [1, 0.75, 0.5, 0.25, 0];
  * over a curve, and per px of distance to its line.
  */
 const COST = { outside: 1e6, label: 1e4, line: 40, between: 30, curve: 10, away: 0.5 };
-/** Least distance of a label from a curve, which may have circles, in px. */
+/** Minimum distance of a label from a curve, which may have circles, in px. */
 const CURVE_GAP = 4;
 
 const overlap = (a: Box, b: Box, gap: number): boolean =>

@@ -47,7 +47,7 @@ import { SPEEDS } from "./transport";
 
 /** Time after which the page becomes visible at the latest. It becomes visible earlier if the first run begins earlier. */
 const READY_MS = 800;
-/** Least time between two redraws of the curves. */
+/** Minimum time between two redraws of the curves. */
 const DRAW_MS = 100;
 
 const SAVED =

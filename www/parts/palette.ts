@@ -1,5 +1,6 @@
 // Command palette: a dialog with a search field and a list of everything that the page can do or show. The list comes from the page's
-// declarations of shortcuts, tabs, variants, knobs and runs, and from `www/rooms/found.ts`. Import this module dynamically, because most visits do not open the palette.
+// declarations of shortcuts, tabs, variants, knobs and runs, and from `www/rooms/found.ts`. Import this module dynamically, because most
+// visits do not open the palette.
 
 import type { Command } from "./commands";
 import { Dialog } from "./dialog";

@@ -14,7 +14,7 @@ import "./pictures.css";
 
 /** Maximum duration of a recording. */
 const MOST_S = 60;
-/** Least wait after the stage appears, and longest wait until its canvases are drawn. */
+/** Minimum wait after the stage appears, and maximum wait until its canvases are drawn. */
 const [SETTLE_MS, PATIENCE_MS] = [500, 2000];
 
 export interface PicturedPage extends Staged {

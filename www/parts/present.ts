@@ -7,7 +7,7 @@ import { state } from "./signal";
 
 /** Name of the entry in `RoomInfo.parts` that is the share of time for tests. */
 const TESTS = "tests";
-/** Least time of a test that the page reports, in ms. */
+/** Minimum time of a test that the page reports, in ms. */
 const LEAST_TEST_MS = 400;
 
 export class Present {
@@ -45,7 +45,7 @@ export class Present {
       this.rates.push(event);
     } else if (event.kind === "mark") run.mark(event);
     else if (event.kind === "test") run.pushTest(event);
-    else if (event.kind === "standing") run.stand(event);
+    else if (event.kind === "standing") run.setStanding(event);
     else if (event.kind === "solved") run.solved = event.progress;
   }
 

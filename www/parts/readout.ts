@@ -12,7 +12,7 @@ import { Transport, type TransportActions } from "./transport";
 
 /** Interval at which the progress is read from shared memory. The memory is polled because it sends no event after a change. */
 const POLL_MS = 100;
-/** Least time between two updates of the sentences, so that the visitor can read them. */
+/** Minimum time between two updates of the sentences, so that the visitor can read them. */
 const STATUS_MS = 500;
 
 export interface ReadoutSources {

@@ -41,7 +41,7 @@ export class Asker {
   private askedMs = -Infinity;
   private timer = 0;
 
-  /** `everyMs` returns the least time between two requests, in ms. */
+  /** `everyMs` returns the minimum time between two requests, in ms. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   /** Returns false if the request was dropped. */

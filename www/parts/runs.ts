@@ -26,7 +26,7 @@ const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
 /**
- * Largest training time, in seconds, by which a stored run may be ahead of a run that continues it. A stored run can be ahead, because the
+ * Maximum training time, in seconds, by which a stored run may be ahead of a run that continues it. A stored run can be ahead, because the
  * page stores its curves more often than its checkpoint.
  */
 const SAME_S = 15;

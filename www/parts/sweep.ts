@@ -53,7 +53,7 @@ export class Sweep {
     );
     this.table.caption.textContent = "All runs of the sweep";
     this.table.button.hidden = true;
-    this.bandField = labelled("Band over seeds", this.cards.spread);
+    this.bandField = labelled("Band around the mean", this.cards.spread);
     this.bandField.hidden = true;
     this.cards.spread.addEventListener("change", () => {
       this.cards.draw(this.cells);

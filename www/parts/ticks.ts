@@ -1,6 +1,6 @@
 // Ticks of a logarithmic scale.
 
-/** Largest ratio of the limits at which the multiples of powers of ten are ticks. */
+/** Maximum ratio of the limits at which the multiples of powers of ten are ticks. */
 const MOST_DIVIDED = 1000;
 
 /**

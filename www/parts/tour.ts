@@ -22,7 +22,7 @@ const seenRooms = (): string[] => recall(SEEN)?.split(" ") ?? [];
 export const isFirstVisit = (room: string): boolean => !seenRooms().includes(room);
 
 const GAP = 16;
-/** Greatest page width at which the picture and the curve are one below the other, in px. */
+/** Maximum page width at which the picture and the curve are one below the other, in px. */
 const NARROW = 900;
 
 /** Returns the steps of the tour for a room that defines no steps. `subject` is the grammatical subject of the first sentence. */

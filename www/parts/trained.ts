@@ -11,7 +11,7 @@ import { count, seconds } from "./format";
 import type { History } from "./history";
 import { pageLife } from "./life";
 
-/** Longest wait for idle time before the checkpoint is loaded. */
+/** Maximum wait for idle time before the checkpoint is loaded. */
 const IDLE_MS = 3000;
 
 /** Declaration of a room's trained agent. Its checkpoint is the file `trained/ROOM.safetensors.gz`. */

@@ -18,7 +18,7 @@ const STRENGTHS = 5;
 const TITLE = 24;
 const GUTTERS = { inputs: 144, outputs: 112 };
 const NOTHING_YET = "The units of the networks; nothing yet";
-/** Least width of the drawing, and least distance of two units, at which names are drawn, in px. */
+/** Minimum width of the drawing, and minimum distance of two units, at which names are drawn, in px. */
 const NAMED_PX = { width: 640, apart: 12 };
 
 type Edges = "weights" | "gradients";

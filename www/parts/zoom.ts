@@ -12,7 +12,7 @@ export interface Axes {
   point(clientX: number, clientY: number): void;
 }
 
-/** Least length of a drag; a shorter movement is a click. */
+/** Minimum length of a drag; a shorter movement is a click. */
 const DRAG_PX = 6;
 const WHEEL = 0.002;
 

@@ -38,7 +38,7 @@ import type { FromWorker, RunQueries, Opened } from "./worker";
 /** Addresses of the wasm modules relative to the page, by module name and flavour. The build defines this constant. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
-/** Longest wait for the last save when the visitor leaves the room. */
+/** Maximum wait for the last save when the visitor leaves the room. */
 const LEAVE_MS = 1500;
 
 export interface Options {
@@ -94,7 +94,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   knobs: Knob[] = [];
   /** Device of this run; undefined until the device is decided. */
   device: Device | undefined;
-  /** Runs that this browser had stored when the room was opened, newest first. */
+  /** Runs that this browser had stored when the room was opened, latest first. */
   keptRuns: Saved[] = [];
   /** Indices of the live changes that can be undone. For each of them, the run's state before the change is kept. */
   keptBefore: number[] = [];

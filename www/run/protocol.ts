@@ -203,7 +203,7 @@ export type RunState = "learning" | "solved" | "still_solved" | "lost_again" | "
 
 /** State of a run at its beginning or after it was restored. */
 export type Began = { config: Config,
-/** Present value of every knob. */
+/** Current value of every knob. */
 knobs: { [key in string]: Value }, progress: Progress,
 /** Progress at the first successful confirmation; null if there was none. */
 solved: Progress | null,

@@ -113,7 +113,7 @@ export async function loadRuns(room: string, others: boolean): Promise<Saved[]> 
   return Promise.all(kept.filter((run) => !others || run.visit !== thisVisit()).map(read));
 }
 
-/** Returns the latest run of each variant in this visit, newest first. */
+/** Returns the latest run of each variant in this visit, latest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
   const own = (await all(room)).filter((run) => run.visit === thisVisit());
   return Promise.all(newestOf(own, (run) => run.variant).map(read));

@@ -2,7 +2,7 @@
 
 import { inWords, isNotice, type Refusal } from "./notice";
 
-/** Longest time of work between two checks for messages. */
+/** Maximum time of work between two checks for messages. */
 export const BURST_MS = 4;
 /** Interval at which the loop checks for the GPU's answer. Normally the answer wakes the loop earlier. */
 export const POLL_MS = 250;

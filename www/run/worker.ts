@@ -174,7 +174,7 @@ interface Wasm extends GraphicsModule {
 /** Minimum interval between two posts of rows to the page. */
 const ROWS_MS = 30;
 /**
- * Longest wait for the start of the threads. A limit is needed, because the thread pool waits forever if a browser cannot load the script
+ * Maximum wait for the start of the threads. A limit is needed, because the thread pool waits forever if a browser cannot load the script
  * of a thread.
  */
 const THREADS_MS = 20_000;

@@ -23,7 +23,7 @@ function piecesOf(second: boolean): { own: string; edge: string } {
   return isDark ? { own: palette.ink, edge: palette.paper } : { own: palette.raised, edge: palette.ink };
 }
 
-/** Returns the middle of a place's column, and 1 if its stack grows from the lower edge, else -1. A point is counted from the first side. */
+/** Returns the middle of a place's column, and 1 if its stack grows from the lower edge, otherwise -1. The first side counts the points. */
 function middleOf(point: number, column: number): [x: number, up: number] {
   const lower = point <= 12;
   const across = lower ? 12 - point : point - 13;

@@ -6,7 +6,7 @@ const COLUMNS = 4;
 const ROWS = 3;
 /** Numbers of a pole: position of the cart, angle of the pole, and 1 after a fall. */
 const EACH = 3;
-/** Greatest distance of a cart from the middle, m. */
+/** Maximum distance of a cart from the middle, m. */
 const LIMIT_M = 2.4;
 const MOST_STEPS = 500;
 

@@ -25,7 +25,7 @@ export interface Subject {
 const CURVE = { height: 24, gap: 8 };
 /** Maximum number of points of the curve. */
 const MOST_POINTS = 120;
-/** Least time between two texts of the score, and between two pictures with reduced motion. */
+/** Minimum time between two texts of the score, and between two pictures with reduced motion. */
 const TEXT_MS = 200;
 const CALM_MS = 2000;
 

@@ -1,6 +1,9 @@
 // The worker of the start page. It trains the small runs of the tiles in turns on one thread, and posts their pictures and scores.
 
-/** `open` has the module, the address of its script, and the links of all runs. `shown` lists the indices of the runs that the visitor sees; all others rest. */
+/**
+ * `open` has the module, the address of its script, and the links of all runs. `shown` lists the indices of the runs that the visitor sees;
+ * all others rest.
+ */
 export type ToTraining = { kind: "open"; script: string; module: WebAssembly.Module; links: string[] } | { kind: "shown"; shown: number[] };
 export type FromTraining =
   | { kind: "picture"; at: number; numbers: Float32Array; score: number | undefined }
@@ -20,7 +23,7 @@ interface Script {
 /** Training time of a run in a turn, and the rest between two turns. */
 const TURN_MS = 6;
 const REST_MS = 12;
-/** Training time after which a run only shows its agent, so that an open page does not work for ever. */
+/** Training time after which a run only shows its agent, so that an open page does not compute forever. */
 const MOST_MS = 60_000;
 
 const post = (message: FromTraining, transfer: Transferable[] = []): void => postMessage(message, { transfer });

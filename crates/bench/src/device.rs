@@ -167,7 +167,7 @@ fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
     /// Number of vectors of four floats that each thread copies.
     const A_THREAD: usize = 4;
-    /// Largest number of bytes to copy. With this number, the workgroups fit into one dimension of a dispatch.
+    /// Maximum number of bytes to copy. With this number, the workgroups fit into one dimension of a dispatch.
     const MOST_BYTES: u64 = 512 << 20;
     const TEXT: &str = "\
 struct Args { x: u32, y: u32 }

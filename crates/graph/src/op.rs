@@ -31,7 +31,7 @@ pub enum Op {
     Sum(Sums),
     /// x, which is a row, a column or a single number
     Broadcast,
-    /// x, gamma, and beta if `centred`. A layer norm is centred; a root mean square norm is not.
+    /// x, gamma, and beta if `centred` is true. A layer norm is centred; a root mean square norm is not.
     Norm { eps: f32, centred: bool },
     /// x, gamma, dy, and the node of the forward norm. The kernel of the forward norm saves (mean, 1/std) of each row for this node. The
     /// result is the gradient with respect to `wrt`.
@@ -57,7 +57,7 @@ pub enum Op {
     EmbeddingBagGrad,
     /// x, w, target. The result is the cross-entropy of each row of x·wᵀ (the logits) with the target class.
     HeadLoss,
-    /// x, w, target, dy, and the [`Op::HeadLoss`] node. The result is the gradient with respect to x if `of_x`, else to w.
+    /// x, w, target, dy, and the [`Op::HeadLoss`] node. The result is the gradient with respect to x if `of_x` is true, else to w.
     HeadLossGrad { of_x: bool },
     /// x, step. The gradient applies the same operation to dy.
     Dropout { p: f32, rng: Rng },

@@ -94,7 +94,7 @@ pub enum Call {
     Norm { panels: bool, rows: usize, cols: usize, eps: f32, centred: bool },
     /// x, gamma, statistics, dy -> dx, dgamma, dbeta if centred
     NormGrad { rows: usize, cols: usize, centred: bool },
-    /// qkv, table of `[len][size]` -> qkv with q and k rotated, in the opposite direction if `back`
+    /// qkv, table of `[len][size]` -> qkv with q and k rotated, in the opposite direction if `back` is true
     Rotary { rows: usize, cols: usize, size: usize, back: bool },
     /// qkv, whose rows are `q | k | v` with 3·cols columns -> y, logarithms of the softmax sums?
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },

@@ -66,9 +66,9 @@ pub struct Setting {
 pub struct Span {
     /// Kind of the setting, including the range from which users may choose a value.
     pub kind: KnobKind,
-    /// Least value that learners accept. This value can be below the users' range, because tests and measurements use smaller values.
+    /// Minimum value that learners accept. This value can be below the users' range, because tests and measurements use smaller values.
     least: f64,
-    /// Greatest value that learners accept. This value can be above the users' range.
+    /// Maximum value that learners accept. This value can be above the users' range.
     most: f64,
 }
 

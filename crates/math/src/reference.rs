@@ -145,7 +145,7 @@ pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&
     }
 }
 
-/// Computes y = softmax of each row, or the logarithm of the softmax if `log`.
+/// Computes y = softmax of each row, or the logarithm of the softmax if `log` is true.
 pub fn softmax(rows: usize, cols: usize, x: &[f64], y: &mut [f64], log: bool) {
     for r in 0..rows {
         let x = &x[r * cols..][..cols];

@@ -73,7 +73,7 @@ fn clock(seconds: f64) -> String {
     format::clock(seconds)
 }
 
-/// Formats a value of a column: of a test column if `test`, else of a metric.
+/// Formats a value of a test column if `test` is true, or else of a metric.
 #[pyfunction]
 fn figure(room: &str, test: bool, name: &str, value: Option<f64>) -> PyResult<String> {
     Ok(format::value(column(room, test, name)?, value))
@@ -89,8 +89,8 @@ fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
 /// true if the run diverged.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
-/// Table with one line per setting of the knobs. The table compares runs by the column `name`, which is a test column if `test`, else a
-/// metric.
+/// Table with one line per setting of the knobs. The table compares runs by the column `name`, which is a test column if `test` is true, or
+/// else a metric.
 #[pyfunction]
 fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
     let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };

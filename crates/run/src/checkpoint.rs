@@ -19,7 +19,7 @@ pub(crate) struct Header {
     /// Format version of the file. A file with another version is refused.
     pub version: u32,
     pub config: Config,
-    /// Present value of every knob. After a live change, a knob's value differs from the value in `config`.
+    /// Current value of every knob. After a live change, a knob's value differs from the value in `config`.
     pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,

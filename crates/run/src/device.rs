@@ -31,7 +31,7 @@ pub(crate) struct Devices {
     /// True if the device has been chosen. A new request or offer sets this field to false until the next choice.
     settled: bool,
     probes: Probes,
-    /// Work per second of the latest iterations on the CPU, the newest last. The learner defines the unit of work.
+    /// Work per second of the latest iterations on the CPU, the latest last. The learner defines the unit of work.
     processor: Vec<f64>,
 }
 
@@ -149,7 +149,7 @@ impl Devices {
         }
     }
 
-    /// Offloads the learner again to the present GPU, after the learner's settings changed. Does nothing without a GPU.
+    /// Offloads the learner again to the current GPU, after the learner's settings changed. Does nothing without a GPU.
     pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
             Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),

@@ -85,7 +85,7 @@ pub fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: 
     if config.changes.len() > MOST_CHANGES {
         let (made, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut config.changes).into_iter().partition(|change| change.iteration <= now);
         limits.push(format!(
-            "Knobs were changed {} times, more than the {MOST_CHANGES} changes that can be replayed. The link begins with the present \
+            "Knobs were changed {} times, more than the {MOST_CHANGES} changes that can be replayed. The link begins with the current \
              values, so its run will differ.",
             made.len()
         ));

@@ -302,7 +302,7 @@ plain_data! {
     /// State of a run at its beginning or after it was restored.
     pub struct Began {
         pub config: Config,
-        /// Present value of every knob.
+        /// Current value of every knob.
         pub knobs: Knobs,
         pub progress: Progress,
         /// Progress at the first successful confirmation; null if there was none.

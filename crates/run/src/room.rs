@@ -17,7 +17,7 @@ pub use learn::{ByName, Failure, Iteration, Policy};
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub variant: &'a str,
-    /// Present values of knobs. The knobs that are not in the map have their default.
+    /// Current values of knobs. The knobs that are not in the map have their default.
     pub knobs: &'a Knobs,
     pub seed: u32,
     pub host: Host,

@@ -1,7 +1,7 @@
 //! Standing of a run: the number that leads a headline, and the state that the run's tests show. All shells show these texts.
 //!
-//! The leading number is the latest test's value in the goal's column. Without a goal, or if the test has no value in this column, it is the
-//! first test column with a value.
+//! The leading number is the latest test's value in the goal's column. Without a goal, or if the test has no value in this column, it is
+//! the first test column with a value.
 //!
 //! The state depends only on the run's tests, its solution and its failure:
 //! - A run is learning until a confirmation succeeds. A run without a goal always learns.

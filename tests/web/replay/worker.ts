@@ -16,7 +16,7 @@ const REMAINING = 30;
 /** State of the replayed run. A save contains nothing else. */
 interface State {
   config: Config;
-  /** Present value of every knob. */
+  /** Current value of every knob. */
   knobs: Record<string, Value>;
   marks: Mark[];
   /** Number of recorded events before the state. */

@@ -56,7 +56,7 @@ const DRAG_PX = 6;
 /** Width of the board below which the points have no numbers, because the rim is too low for the digits. */
 const TINY_PX = 320;
 /**
- * Greatest distance between a touch and the button of the place that the touch selects. Touches need this tolerance, because the points of
+ * Maximum distance between a touch and the button of the place that the touch selects. Touches need this tolerance, because the points of
  * a narrow board are thinner than a finger.
  */
 const NEAR_PX = 10;

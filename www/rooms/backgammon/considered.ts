@@ -63,7 +63,7 @@ export class Considered {
     const looked =
       candidates.length === 1
         ? "There is only one legal move. The search covered all 21 rolls after it."
-        : `The search covered up to ${engine?.evals} positions. Bars show each move's share.`;
+        : `The search covered up to ${engine?.evals} positions. Bars show each move's share of the search.`;
     const intro = engine && engine.evals > 1 ? looked : "No look-ahead. Bars show each move's prior probability.";
     this.show({ heading: `${name} with ${root}`, intro, candidates, root, engine, seat });
   }

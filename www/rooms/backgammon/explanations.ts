@@ -65,10 +65,11 @@ const learners: Record<string, Explanation> = {
     heading: "How does it learn?",
     words:
       "It plays against itself and always takes the move with the highest estimate; the dice provide variety. Besides the checkers, its " +
-      "inputs are 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead. A table gives exact chances once all " +
-      "checkers are in the home boards. Two knobs turn these off. After each game, the estimate of each board is " +
-      "moved towards the estimates of later boards and the final result. An estimate is six chances: to win or lose a single game, a " +
-      "gammon or a backgammon. Knowledge spreads backwards from the ends of games: first to the bear-off, last to the opening.",
+      "inputs are 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead. Once all checkers are in the home " +
+      "boards, an exact table of each side's own bear-off gives the chances; it ignores the opponent's position when it chooses a move. " +
+      "Two knobs turn these off. After each game, the estimate of each board is moved towards the estimates of later boards and the " +
+      "final result. An estimate is six chances: to win or lose a single game, a gammon or a backgammon. Knowledge " +
+      "spreads backwards from the ends of games: first to the bear-off, last to the opening.",
     equation:
       equation(
         "the target of a board is one minus lambda times the estimate of the next board, plus lambda times its target; at the end it " +

@@ -150,8 +150,8 @@ function stakesOf({ length, score, crawford, cube, cube_is_mine, jacoby, bare, d
   const notes = [
     jacoby && "The id has the Jacoby rule, which is not supported: gammons always count.",
     length > 0 &&
-      "Moves and cube decisions are ranked by the chance to win the match, shown as points at the current cube; moves without a further " +
-        "double.",
+      "Moves and cube decisions are ranked by the chance to win the match, shown as points at the current cube. The ranking of " +
+        "moves ignores further doubles.",
     bare && "A position id alone contains no match.",
     doubled && "A double is offered; the opponent decides.",
   ].filter(Boolean);

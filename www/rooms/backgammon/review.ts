@@ -65,10 +65,10 @@ export class ReviewPane {
     const step = (words: string, name: string, to: () => number): HTMLButtonElement =>
       button(words, () => this.go(to()), { "aria-label": name, title: name });
     this.buttons = [
-      step("|<", "First move (home)", () => 0),
+      step("|<", "First move (Home key)", () => 0),
       step("<", "Previous move (left arrow)", () => this.at - 1),
       step(">", "Next move (right arrow)", () => this.at + 1),
-      step(">|", "Last move (end)", () => this.moves.length - 1),
+      step(">|", "Last move (End key)", () => this.moves.length - 1),
     ];
     const label = "Game, move by move; left and right arrow keys step";
     this.controls = h("div.row.review-controls", { tabindex: 0, role: "group", "aria-label": label }, [

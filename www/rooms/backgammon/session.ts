@@ -278,7 +278,7 @@ export class SessionPane {
     let stale = this.shown.stale();
     try {
       const session = await this.run.ask({ ask: "act", act: { kind: "reply" } });
-      stale = this.shown.stale(); // answers arrive in order, so this session is the newest
+      stale = this.shown.stale(); // answers arrive in order, so this session is the latest
       await this.showReply(this.named(session), stale);
       if (stale()) return;
       const focused = table.element.contains(document.activeElement) || document.activeElement === document.body;

@@ -8,7 +8,7 @@ import type { Point, World } from "./worlds/world";
 
 /** Distance of the pointer from the centre at which the steering is full, as a share of the picture's width. */
 const FULL_SHARE = 0.35;
-/** Greatest distance of a pointer from a part that it can grip, in px. */
+/** Maximum distance of a pointer from a part that it can grip, in px. */
 const NEAR_PX = { mouse: 26, finger: 44 };
 
 export type Side = "left" | "right" | "up";

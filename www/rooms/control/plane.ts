@@ -150,7 +150,7 @@ export class Plane {
     this.table.renew();
   }
 
-  /** Requests a picture if the current layer or the cursor needs a newer picture than `newest`. */
+  /** Requests a picture if the current layer or the cursor needs a picture later than `newest`. */
   private want(): void {
     if ((this.layer === "visits" && !this.cursor) || this.newest?.iteration === this.iteration) return;
     const { iteration } = this;

@@ -27,7 +27,7 @@ export class Player {
   features = 0;
   /** Number of environments that each frame contains. */
   private carried = 0;
-  /** Largest number of environments to play. */
+  /** Maximum number of environments to play. */
   private wanted = Infinity;
   /** Steps of each environment since its episode began. */
   age = new Uint16Array(0);

@@ -14,7 +14,7 @@ summary: string,
 choices: Array<string>,
 /** Number of numbers in an action; 1 for a choice. */
 numbers: number,
-/** Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice. */
+/** Minimum and maximum number of an action: two real numbers, or the indices of the first and the last choice. */
 range: [number, number],
 /** Names of the numbers in an observation, with their units. */
 observation: Array<string>,
@@ -22,7 +22,7 @@ observation: Array<string>,
 state: Array<string>, step_limit: number,
 /** Mean test return at which the task counts as solved; null if no return counts as solved. */
 solved_at: number | null,
-/** Approximate smallest and greatest return of an episode, for the axis of a chart. */
+/** Approximate minimum and maximum return of an episode, for the axis of a chart. */
 returns: [number, number],
 /** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
@@ -92,7 +92,7 @@ player: Body,
  * control.
  */
 rival: Body | null,
-/** Last finished rounds of the user against the agent, at most twenty, newest last. */
+/** Last finished rounds of the user against the agent, at most twenty, latest last. */
 rounds: Array<Round>,
 /**
  * Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers
@@ -102,7 +102,7 @@ odds: Array<number>,
 /** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
 /**
- * Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+ * Maximum return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
  * first episode.
  */
 best: number | null,
@@ -147,8 +147,8 @@ text: string | null,
 colour: string, };
 
 /**
- * Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer contains
- * only some of the environments, and the next answers contain the others.
+ * Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer
+ * contains only some of the environments, and the next answers contain the others.
  */
 export type Crowd = {
 /** Number of the small environments; 0 if the environment draws no pictures. */

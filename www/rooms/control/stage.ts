@@ -286,7 +286,7 @@ export class SingleEnvironment implements Handled {
 
   private hintOf({ player, rival, rounds }: StageState): string {
     if (player.fault !== null) return "The rules failed";
-    if (!this.moved) return `Round ${rounds.length + 1}: begins with your first move`;
+    if (!this.moved) return `Round ${rounds.length + 1} begins with your first move`;
     return player.over && rival && !rival.over ? "The agent finishes at 6× speed" : "";
   }
 

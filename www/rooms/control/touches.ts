@@ -1,8 +1,8 @@
 // Touches: requests that send the visitor's input to the single environment. Also the speed of the environment's time.
 
-/** Longest time for which a touch without an answer delays the next touch. */
+/** Maximum time for which a touch without an answer delays the next touch. */
 const PATIENCE_MS = 400;
-/** Longest period of real time that one touch covers, in seconds. */
+/** Maximum period of real time that one touch covers, in seconds. */
 const MOST_S = 0.1;
 
 /** Speeds of the single environment while the visitor has the controls, as shares of real time. */

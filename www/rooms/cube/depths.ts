@@ -66,10 +66,10 @@ export class DepthChart {
     write(
       this.about,
       puzzle.exact
-        ? "auto-play tries solved greedily, by distance, until the first test"
-        : "auto-play tries solved by a small beam search, by scramble length",
+        ? "attempts of auto-play, solved greedily, by distance, until the first test"
+        : "attempts of auto-play, solved by a small beam search, by scramble length",
     );
-    write(this.bars.table.caption, "Auto-play tries by depth.");
+    write(this.bars.table.caption, "Attempts of auto-play by depth.");
 
     const all = [...tries.values()];
     const [solved, of] = [all.reduce((sum, one) => sum + one.solved, 0), all.reduce((sum, one) => sum + one.of, 0)];
@@ -83,7 +83,7 @@ export class DepthChart {
         cells: [share === undefined ? "" : percent(share), "", one ? `${one.of}` : ""],
       };
     });
-    this.bars.show(bars, bars.flatMap(({ label, words }) => (words ? [`depth ${label} ${words}`] : [])).join(", ") || "no tries yet");
+    this.bars.show(bars, bars.flatMap(({ label, words }) => (words ? [`depth ${label} ${words}`] : [])).join(", ") || "no attempts yet");
     write(this.now, of ? `${solved} of ${of} ${of === 1 ? "scramble" : "scrambles"} solved` : "");
   }
 }

@@ -43,7 +43,8 @@ export class InsidePane {
     );
     transitions.classList.add("transitions");
     this.depths.table.caption.textContent = "Curriculum by depth.";
-    this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row include all beyond.";
+    this.priorities.table.caption.textContent =
+      "Share of transitions by priority. The first row includes all lower priorities, the last row all higher ones.";
     this.prioritised.append(this.priorities.element, this.priorities.table.element, transitions);
     this.element = h("div.inside", [
       h("div.head", h("h3", "Curriculum"), this.depths.table.button),

@@ -55,7 +55,7 @@ export class MethodsPane {
     head.firstElementChild!.append(h("td"));
     this.table = scrolling(
       { "aria-labelledby": caption },
-      h("table.methods", [h("caption", { id: caption }, "One state, each method by itself."), head, this.body]),
+      h("table.methods", [h("caption", { id: caption }, "Results of each method on the same state."), head, this.body]),
     );
     this.table.hidden = true;
     this.element = h("div.methods-pane", [

@@ -18,7 +18,7 @@ const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
 /**
- * Greatest extent of the picture from the cube's centre in any view: upwards, downwards and to each side. The picture includes turning
+ * Maximum extent of the picture from the cube's centre in any view: upwards, downwards and to each side. The picture includes turning
  * layers and the shadow.
  */
 const REACH = { up: 1.79, down: 1.95, side: 1.79 };
@@ -94,7 +94,8 @@ export class CubePicture {
       {
         tabindex: 0,
         role: "application",
-        "aria-label": "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view",
+        "aria-label":
+          "The cube. The keys u, r, f, d, l and b turn a face clockwise, and anticlockwise with shift. Arrow keys turn the view.",
         "aria-describedby": this.described.id,
       },
       [this.canvas, this.described],

@@ -7,7 +7,7 @@ import { farthest } from "./scrambles";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
-/** Least solve rate at which a depth counts as mastered. */
+/** Minimum solve rate at which a depth counts as mastered. */
 const ABLE = 0.8;
 /** After a success at the greatest depth, the next depth is drawn at random from this number of greatest depths. */
 const FAR = 6;

@@ -80,7 +80,7 @@ width: number | null,
 steps: number,
 /** Number of states generated so far, including the states of narrower beams that failed. */
 nodes: number,
-/** Smallest estimated number of moves left among all generated states; null if there is no estimate. */
+/** Minimum estimated number of moves left among all generated states; null if there is no estimate. */
 nearest: number | null, solution: Solution | null,
 /** Reason for the end of a search without a solution; null if the search is in progress or found a solution. */
 failure: Failure | null, };
@@ -96,7 +96,7 @@ optimal: number | null, };
 
 /** Curriculum and replay (the stored transitions) of a learner that plays episodes. */
 export type Inside = {
-/** Present depth of the curriculum, in scramble moves. */
+/** Current depth of the curriculum, in scramble moves. */
 stage: number,
 /** Statistics of each depth, from 1 to the maximum depth of the curriculum. */
 depths: Array<CurriculumDepth>, replay: ReplayView, };
@@ -119,13 +119,13 @@ prioritised: boolean,
  * bin also covers all smaller priorities, the last bin all greater ones.
  */
 priorities: Array<number>,
-/** Transitions with the greatest priorities, in descending order of priority. */
+/** Transitions with the highest priorities, in descending order of priority. */
 top: Array<TransitionView>, };
 
 export type TransitionView = { facelets: string, action: string,
 /** Sum of the rewards of the steps that the transition spans. */
 reward: number, done: boolean, priority: number,
-/** Present outputs of the network for all actions in the transition's state. */
+/** Current outputs of the network for all actions in the transition's state. */
 q: Array<number>, };
 
 export interface Answers {

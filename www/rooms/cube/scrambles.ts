@@ -11,7 +11,7 @@ const STATES: Record<Metric, number[]> = {
   quarter: [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276],
   half: [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644],
 };
-/** Greatest distance between the solved cube and a state of the 3x3x3, in quarter turns. */
+/** Maximum distance between the solved cube and a state of the 3x3x3, in quarter turns. */
 const DEEPEST = 26;
 /** Numbers of turns of the presets, by size of the cube. `USUAL` is the default preset. */
 const TURNS = { 2: [3, 6, 11, 14], 3: [3, 6, 11, 14, 25] };

@@ -28,7 +28,7 @@ export class CubeView implements View {
   readonly units = { words: "the cube in the tab Live", samples: "32 random states" };
   readonly keys: Shortcut[];
   readonly otherKeys = [
-    { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; on the 3x3x3 also m e s" },
+    { shown: "u r f d l b", does: "on the cube: turn a face clockwise, or anticlockwise with shift; on the 3x3x3 also m e s" },
     { shown: "← ↑ → ↓", does: "on the cube: turn the view; home resets it" },
     { shown: "⌫", does: "on the cube: undo" },
     { shown: "space", does: "on the cube: solve it; play or pause the solution" },

@@ -8,7 +8,7 @@ import { arrowOf, clamp, modified } from "../../parts/keys";
 import { cellColours, packed } from "./colours";
 import type { Picture, Shows } from "./protocol";
 
-/** Least size of a cell for which grid lines are drawn, in CSS pixels. */
+/** Minimum size of a cell for which grid lines are drawn, in CSS pixels. */
 const LINED = 7;
 
 export type CellCallbacks = {

@@ -14,7 +14,7 @@ import { OPS, reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
 const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
-/** Smallest zoom at which the diagram is readable. */
+/** Minimum zoom at which the diagram is readable. */
 const READABLE = 0.62;
 /**
  * Maximum number of gates that are drawn without the visitor's request. Early in a run, a circuit has more gates, because few gates are

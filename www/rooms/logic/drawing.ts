@@ -14,7 +14,7 @@ const [LAYER, ROW] = [76, 28];
 /** Arrangement for a diagram in which inputs and outputs have names. */
 export const NAMED: Arrangement = { layer: LAYER, row: ROW, margin: { left: 142, right: 84, top: 16 }, named: true };
 
-/** Largest factor by which a picture is stretched. */
+/** Maximum factor by which a picture is stretched. */
 const MOST_STRETCH = 2;
 
 /**

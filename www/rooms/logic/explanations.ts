@@ -41,9 +41,9 @@ const lottery: Explanation = {
 const circuit: Explanation = {
   heading: "Why a circuit?",
   words:
-    "It is exact, small and fast. Gates that only pass an input on, and gates that nothing depends on, are pruned. The remaining " +
-    "circuit is drawn, verified equal to the automaton, and available as Verilog or Rust. One instruction evaluates a gate for 64 or " +
-    "more bit-packed cells.",
+    "It is exact, small and fast. Gates that only pass an input on, gates that nothing depends on, and duplicates are pruned. The " +
+    "remaining circuit is drawn, verified equal to the automaton, and available as Verilog or Rust. One instruction evaluates a gate for " +
+    "64 or more bit-packed cells.",
 };
 
 const damage: Explanation = {

@@ -9,7 +9,7 @@ import type { Diagram } from "./diagram";
 import type { CircuitView, ValuesView } from "./protocol";
 
 const VALUES_EVERY_MS = 150;
-/** Least time between two redraws of the same member's circuit. */
+/** Minimum time between two redraws of the same member's circuit. */
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 

@@ -14,9 +14,9 @@ export const OPS: { name: string; plain: string }[] = [
   { name: "NOR", plain: "neither" },
   { name: "XNOR", plain: "both alike" },
   { name: "NOT B", plain: "the opposite of b" },
-  { name: "A OR NOT B", plain: "not b alone" },
+  { name: "A OR NOT B", plain: "off only if b alone is on" },
   { name: "NOT A", plain: "the opposite of a" },
-  { name: "B OR NOT A", plain: "not a alone" },
+  { name: "B OR NOT A", plain: "off only if a alone is on" },
   { name: "NAND", plain: "not both" },
   { name: "TRUE", plain: "always on" },
 ];

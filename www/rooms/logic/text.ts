@@ -25,7 +25,7 @@ export const gatesText = (gates: number): string => (gates === 1 ? "1 gate" : `$
 
 /** Published length of each long experiment: the number of updates per member in the published run. */
 const PUBLISHED: Record<string, number> = { lizard: 3500, g: 3000 };
-/** Least number of updates for an estimate of the time to the published length. */
+/** Minimum number of updates for an estimate of the time to the published length. */
 const LEAST_UPDATES = 8;
 
 /**

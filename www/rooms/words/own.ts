@@ -7,7 +7,7 @@ import { reveal } from "../../parts/tabs";
 import { reason } from "../../parts/requests";
 import { sentence } from "../../run/notice";
 
-/** Greatest length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
+/** Maximum length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
 const MOST_PASTED = 100_000;
 const SHOWN_BYTES = 1200;
 

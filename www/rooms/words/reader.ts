@@ -8,7 +8,7 @@ import { readWindows, windowsOf, type Reading, type Window } from "./read";
 import { pieces, type Piece } from "./tokens";
 
 const LOOK_MS = 100;
-/** Least pause before the same text is read again. */
+/** Minimum pause before the same text is read again. */
 const AGAIN_MS = 900;
 /** Minimum pause as a multiple of the duration of the last reading. The longer of `AGAIN_MS` and this pause applies. */
 const AGAIN_TIMES = 16;

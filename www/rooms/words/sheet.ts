@@ -17,7 +17,7 @@ import { label, Tokens } from "./tokens";
 /** Duration of the typing: `TYPE_MS` per character, but at most `MOST_TYPE_MS` for the whole text. */
 const TYPE_MS = 14;
 const MOST_TYPE_MS = 2800;
-/** Longest wait for the tokens before the typing begins. */
+/** Maximum wait for the tokens before the typing begins. */
 const PATIENCE_MS = 1000;
 /** Minimum time between two changes of the list, so that the visitor can read it. */
 const LIST_MS = 120;

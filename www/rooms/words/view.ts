@@ -17,7 +17,7 @@ import { TextStage } from "./stage";
 import { Turns } from "../../parts/requests";
 import * as text from "./text";
 
-/** Id of the variant for a text of the visitor's. */
+/** Id of the variant that trains on the visitor's own text. */
 const OWN = "text";
 
 export class WordsView implements View {

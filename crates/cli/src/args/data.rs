@@ -8,7 +8,7 @@ use run::protocol::Dataset;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest number of files in a `--data` folder and all its subfolders.
+/// Maximum number of files in a `--data` folder and all its subfolders.
 const MOST_FILES: usize = 100_000;
 /// Deepest nesting of subfolders in a `--data` folder.
 const DEEPEST: usize = 32;

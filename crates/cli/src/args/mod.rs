@@ -27,7 +27,7 @@ pub const BUDGETS: &str = "\
 Limits are --steps, --seconds, --cpu-seconds and --until-solved. Training ends with the iteration that reaches the first
 of them. Without a limit it runs until Ctrl-C, which finishes the iteration, saves a checkpoint and prints the command
 that resumes the run. A second Ctrl-C quits at once. A run also saves itself every 30 seconds (--save-every) and at its
-end: to the file of --save, or else to the user's cache, which keeps the newest 20.
+end: to the file of --save, or else to the user's cache, which keeps the latest 20.
 
 Exit status: 0 done (also when stopped and saved), 1 failed (also when a requested file is incomplete), 2 the command
 line is wrong.";
@@ -104,7 +104,7 @@ pub enum Verb {
     Watch {
         /// File that a training process writes with --monitor or --events [default: the monitor of this user's latest run]
         file: Option<PathBuf>,
-        /// List the runs that can be watched, newest first
+        /// List the runs that can be watched, latest first
         #[arg(long, conflicts_with_all = ["file", "plain"])]
         list: bool,
         #[command(flatten)]

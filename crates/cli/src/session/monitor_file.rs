@@ -303,7 +303,7 @@ pub fn fresh(variant: &str, seed: u32) -> Result<Claim> {
     Claim::new(&folder.join(format!("{}.{EXTENSION}", saves::stem(variant, seed))), MONITOR)
 }
 
-/// Lists all monitors in the cache, newest first.
+/// Lists all monitors in the cache, latest first.
 pub fn kept() -> Result<Vec<PathBuf>> {
     let mut rings = saves::cached(EXTENSION)?;
     // File names begin with the start time in milliseconds.

@@ -135,7 +135,7 @@ pub fn chosen() -> Result<Option<PathBuf>> {
 /// returns `None`.
 pub fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) -> Result<Option<PathBuf>> {
     let listed = &saves[..saves.len().min(LISTED)];
-    writeln!(output, "Saved runs, newest first:")?;
+    writeln!(output, "Saved runs, latest first:")?;
     for (n, path) in (1..).zip(listed) {
         let age_s = written(path).elapsed().unwrap_or_default().as_secs_f64();
         writeln!(output, "{n:>3}  {:<32} saved {} ago", about(path), clock(age_s))?;

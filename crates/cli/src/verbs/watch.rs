@@ -90,7 +90,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
                 bail!("{shown} contains no run: its process ended before a run began. Start another run");
             }
             let (text, next_step) = match state {
-                State::Finished => ("This run ended without a summary.", "Check its own terminal."),
+                State::Finished => ("This run ended without a summary.", "Check the terminal in which the run trained."),
                 _ => (
                     "The training process ended unexpectedly: it was killed, or the machine stopped.",
                     "Resume from the last save with `hothouse resume`, or start a new run.",

@@ -39,8 +39,8 @@ fn a_finished_run_is_shown_as_a_live_one() {
     let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // Leaves out the lines that differ: the monitor keeps only the latest digests, standings and running state, and does not contain the
-        // remaining time.
+        // Leaves out the lines that differ: the monitor keeps only the latest digests, standings and running state, and does not contain
+        // the remaining time.
         let counted =
             |line: &&str| !["digest", "standing", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();

@@ -14,11 +14,11 @@ use std::ops::Range;
 /// Location of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// In the arena, or only in registers.
+    /// The value is in the arena. Fusion may keep it in registers only.
     Arena,
-    /// In the arena, filled before a run.
+    /// The value is in the arena, and the caller writes it before a run.
     Input,
-    /// In the arena, constant.
+    /// The value is a constant in the arena.
     Constant(Vec<f32>),
     /// Offset in the parameters.
     Param(usize),

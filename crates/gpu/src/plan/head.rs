@@ -10,8 +10,8 @@ const TILE: usize = 1 << 23;
 /// The number of rows of a tile is a multiple of this number. The last tile is an exception.
 const UNIT: usize = 64;
 
-/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes each of loss,
-/// dx and dw whose flag is true.
+/// Head with its loss. The head reads x, w, target and, if `upstream` is true, dy. It writes the logits of a tile. It also writes each of
+/// loss, dx and dw whose flag is true.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,

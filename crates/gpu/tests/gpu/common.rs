@@ -22,7 +22,7 @@ pub async fn open() -> Gpu {
     Gpu::open(OpenOptions::default()).await.expect("no adapter; a software adapter suffices (mesa-vulkan-drivers)")
 }
 
-/// Open devices that no test uses at present. A device keeps its compiled kernels for later tests. Two tests never use a device at the same
+/// Open devices that no test currently uses. A device keeps its compiled kernels for later tests. Two tests never use a device at the same
 /// time: they would wait for each other's work, because a software adapter compiles and computes one submit after the other.
 #[cfg(not(target_family = "wasm"))]
 static IDLE: std::sync::Mutex<Vec<Gpu>> = std::sync::Mutex::new(Vec::new());

@@ -28,14 +28,14 @@ const BROWSER: bool = cfg!(target_family = "wasm");
 enum Ways {
     /// The fused plan with fused kernels.
     Fused,
-    /// The fused plan, also with one kernel per node.
+    /// The fused plan, with fused kernels and with one kernel per node.
     Kernels,
-    /// Also the unfused plan, with both kinds of kernels.
+    /// The fused and the unfused plan, each with both kinds of kernels.
     All,
 }
 
 impl Ways {
-    /// Returns the ways that run at present.
+    /// Returns the ways that currently run.
     fn now(self) -> Ways {
         match (BROWSER, testkit::all()) {
             (true, _) => Ways::Fused,

@@ -50,7 +50,7 @@ pub struct Case {
     pub adds: bool,
     /// Function whose derivative multiplies the result.
     pub slope: Option<Unary>,
-    /// If set, the product also computes the sums of a's rows. If true, the sums are added to the existing contents.
+    /// If it is `Some`, the product also computes the sums of a's rows; `Some(true)` adds the sums to the existing contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,

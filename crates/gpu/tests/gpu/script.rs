@@ -152,7 +152,7 @@ async fn templates_match_the_engine(gpu: Gpu) {
     }
 }
 
-/// Largest number of instructions in a step of a compared program. A software adapter needs seconds to compile a longer one.
+/// Maximum number of instructions in a step of a compared program. A software adapter needs seconds to compile a longer one.
 const SHORT: usize = 400;
 
 /// Compares random programs about lists with the engine, from their first states. All their numbers are exact.

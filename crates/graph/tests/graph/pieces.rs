@@ -127,7 +127,7 @@ pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> Nod
 }
 
 /// Appends a weighted sum of the elements of a matrix product. `ta` and `tb` are true if the first or the second factor is transposed. Each
-/// factor is a parameter, or a function of a parameter if `computed`.
+/// factor is a parameter, or a function of a parameter if `computed` is true.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

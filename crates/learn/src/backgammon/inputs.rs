@@ -34,7 +34,7 @@ enum InputKind {
     Apart,
 }
 
-/// Largest value and [`InputKind`] of each handmade feature of a side, in the order of [`read_side`].
+/// Maximum value and [`InputKind`] of each handmade feature of a side, in the order of [`read_side`].
 const SIDE: [(usize, InputKind); READ] = [
     (36, InputKind::Graded(36, 0.2)),  // number of rolls that hit a blot, of 36
     (24, InputKind::Graded(24, 0.25)), // mean number of pips that the opponent loses by hits, over all rolls

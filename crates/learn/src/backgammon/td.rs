@@ -53,10 +53,11 @@ settings! {
         fixed depth: usize = 1, [count(1.0, 8.0), "Upper layers", "layers",
             "Layers of each network between the first layer and the six outcomes."];
         fixed handmade: bool = true, [SWITCH, "Handmade inputs", "",
-            "Adds 24 numbers per side that players count by eye (shots, primes, anchors, timing), and the lead. Off, the networks see only \
-             the checkers in each place."];
+            "Adds 24 numbers per side that players count by eye (shots, primes, anchors, timing), and the lead. Without them, the \
+             networks see only the checkers in each place."];
         fixed bearoff: bool = true, [SWITCH, "Exact bear-off table", "",
-            "Uses exact probabilities once all checkers are home, in training and in play. Off, the networks learn these endings too."];
+            "Uses an exact table of each side's own bear-off once all checkers are home, in training and in play. Without the \
+             table, the networks learn these endings too."];
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Inside<P> {
     pub prioritised: bool,
     /// Share of transitions per priority bin; all 0 without prioritised replay. Bin `i` covers the priorities from `2^(i-12)` to
     /// `2^(i-11)`. The first bin also includes all smaller priorities, and the last bin all larger priorities. A priority is the absolute
-    /// error when the transition was last trained on, plus the priority floor. A new transition has the greatest priority so far.
+    /// error when the transition was last trained on, plus the priority floor. A new transition has the maximum priority so far.
     pub priorities: [f32; PRIORITY_BINS],
     /// Transitions of highest priority, in descending order; empty without prioritised replay.
     pub top: Vec<InsideTransition<P>>,

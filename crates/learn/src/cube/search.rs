@@ -80,7 +80,7 @@ pub struct Outcome {
     pub steps: usize,
     /// Number of generated states.
     pub nodes: u64,
-    /// Smallest estimated distance of all judged states or, with action values, of their children. `None` if the judge uses a policy or no
+    /// Minimum estimated distance of all judged states or, with action values, of their children. `None` if the judge uses a policy or no
     /// state was judged.
     pub nearest: Option<f32>,
 }

@@ -80,7 +80,7 @@ pub struct Member {
     pub loss: Option<f32>,
     /// Result of the latest test.
     pub checked: Checked,
-    /// Lowest hard loss so far.
+    /// Minimum hard loss so far.
     best: f32,
     /// Number of updates when the lowest hard loss was reached.
     best_at: u64,

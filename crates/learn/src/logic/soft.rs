@@ -648,9 +648,9 @@ impl Workspace {
         }
     }
 
-    /// Runs the backward pass of a step, after a forward pass with `keep`. Reads the gradient with respect to the next state from `ends`.
-    /// Adds the gradients of the gates to `sums`. If `d_grids` is given, also adds the gradient with respect to the state before the step
-    /// to `d_grids`.
+    /// Runs the backward pass of a step, after a forward pass whose `keep` is true. Reads the gradient with respect to the next state from
+    /// `ends`. Adds the gradients of the gates to `sums`. If `d_grids` is given, also adds the gradient with respect to the state before
+    /// the step to `d_grids`.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;

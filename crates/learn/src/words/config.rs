@@ -93,7 +93,7 @@ settings! {
         live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Minimum learning rate", "", "Final value of the learning rate."];
         live warmup: usize = 100, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from 0."];
         live decay_steps: usize = 4000, [count(1.0, 1e7), "Cosine decay", "steps",
-            "Step at which the cosine decay reaches the least learning rate."];
+            "Step at which the cosine decay reaches the minimum learning rate."];
         nest shape: Shape = Shape::default();
         fixed dropout: f32 = 0.0, [linear(0.0, 0.9), "Dropout", "",
             "Share of activations set to 0 at random in training. It reduces overfitting to a small text."];

@@ -180,8 +180,8 @@ impl TileBlock {
     }
 }
 
-/// Computes `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`. `tiles` is the number of tiles along k, at least 1. Rows of C are `c_row`
-/// floats apart.
+/// Computes `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds` is true. `tiles` is the number of tiles along k, at least 1. Rows of C are
+/// `c_row` floats apart.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller guarantees 32 rows of ROW words in A, 16 rows of PANEL words per tile in B, and 32 rows in C.

@@ -94,8 +94,8 @@ impl Start {
     }
 }
 
-/// Matrix product C = start + A·B, then a relu if `relu`. In a WebAssembly module, one function computes all products, so that the module
-/// contains the code of each tile only once.
+/// Matrix product C = start + A·B, then a relu if `relu` is true. In a WebAssembly module, one function computes all products, so that the
+/// module contains the code of each tile only once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,

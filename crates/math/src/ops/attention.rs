@@ -475,7 +475,7 @@ fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     })
 }
 
-/// Multiplies row r by `by[r]`, or by 1/`by[r]` if `divide`.
+/// Multiplies row r by `by[r]`, or by 1/`by[r]` if `divide` is true.
 fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool) {
     kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
         for r in 0..count {
@@ -595,9 +595,9 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Rotates pairs of columns by angles that depend on the row's position (rotary positions). The first `turned` of `cols` columns are heads
-/// of `size` columns. The i-th angle rotates columns i and i + size/2 of a head, in the opposite direction if `back`. Row r has position
-/// (`first` + r) modulo the number of positions in the table. The columns from `turned` on are not rotated. If `x` is `None`, y is rotated
-/// in place.
+/// of `size` columns. The i-th angle rotates columns i and i + size/2 of a head, in the opposite direction if `back` is true. Row r has
+/// position (`first` + r) modulo the number of positions in the table. The columns from `turned` on are not rotated. If `x` is `None`, y is
+/// rotated in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());

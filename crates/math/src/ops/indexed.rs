@@ -14,8 +14,8 @@ const STRIP: usize = 12 << 10;
 /// Maximum number of columns of a piece of work, in the backward pass and for a packed table. Other pieces have all columns.
 const COLUMNS: usize = 64;
 
-/// Computes `y[r]` = bias + Σ_k `table[index[r][k]]`, followed by a relu if `relu`. Each row has `k` indices; an index that is below 0 or
-/// NaN is skipped. The sum is one chain in the order of k, starting from the bias.
+/// Computes `y[r]` = bias + Σ_k `table[index[r][k]]`, followed by a relu if `relu` is true. Each row has `k` indices; an index that is
+/// below 0 or NaN is skipped. The sum is one chain in the order of k, starting from the bias.
 pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];

@@ -9,7 +9,7 @@ use crate::{PANEL, poly};
 /// columns along the lanes.
 const NARROW: usize = 32;
 
-/// Computes y = softmax of each row, or the logarithm of the softmax if `log`.
+/// Computes y = softmax of each row, or the logarithm of the softmax if `log` is true.
 pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows * cols]);
     kernel!(isa, |s: S, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
@@ -51,8 +51,8 @@ pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log
     });
 }
 
-/// Computes the softmax of each lane over `cols` vectors that are `stride` floats apart; the logarithm of the softmax if `log`. x and y may
-/// be the same address.
+/// Computes the softmax of each lane over `cols` vectors that are `stride` floats apart, or the logarithm of the softmax if `log` is true.
+/// x and y may be the same address.
 ///
 /// # Safety
 /// x and y must be valid for `cols` vectors at that stride.
@@ -103,7 +103,7 @@ fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// Computes dx of [`softmax`] from its output y: dx = y·(dy - Σ dy·y), or dx = dy - eʸ·Σ dy if `log`.
+/// Computes dx of [`softmax`] from its output y: dx = y·(dy - Σ dy·y), or dx = dy - eʸ·Σ dy if `log` is true.
 pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
     let n = rows * cols;
     let (y, dy, dx) = (&y[..n], &dy[..n], &mut dx[..n]);

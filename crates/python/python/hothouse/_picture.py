@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _native
 
-#: Largest width and height of a picture, in pixels.
+#: Maximum width and height of a picture, in pixels.
 _WIDTH, _HEIGHT = 600, 400
 #: Shapes are drawn at this multiple of the resolution and then averaged, so that edges are smooth.
 _FINE = 2

@@ -18,11 +18,11 @@ from .runs import Policy, Run
 if TYPE_CHECKING:
     from types import ModuleType
 
-#: Largest number of frames per second that viewers of GIF files show.
+#: Maximum number of frames per second that viewers of GIF files show.
 _FASTEST = 50
-#: Longest part of an episode that a replay shows, in steps.
+#: Maximum number of steps of an episode that a replay shows.
 _LONGEST = 1000
-#: Largest number of frames, which are all in memory.
+#: Maximum number of frames, which are all in memory.
 _MOST_FRAMES = 10_000
 #: Unit of the durations in a GIF file, in milliseconds.
 _UNIT_MS = 10

@@ -28,7 +28,7 @@ from ._picture import Picture
 from ._random import Random
 from ._seed import checked_seed
 
-#: Largest length of an observation.
+#: Maximum length of an observation.
 _LONGEST = 1024
 _LIMIT, _LARGEST_LIMIT = 1000, 1_000_000
 _SHAPES = ("rect", "circle", "line", "polygon", "text")

@@ -25,11 +25,11 @@ const MOST: u64 = 1 << 24;
 /// Time at which the next episode of an environment starts after an episode has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Autoreset {
-    /// At the next step, which ignores the environment's action.
+    /// The next step starts the episode, and ignores the environment's action.
     NextStep,
-    /// In the same step. The last observation of the ended episode is returned separately.
+    /// The same step starts the episode. The last observation of the ended episode is returned separately.
     SameStep,
-    /// Only when the caller resets the environment.
+    /// Only a reset by the caller starts the episode.
     Disabled,
 }
 
@@ -429,7 +429,7 @@ impl Envs {
         }
     }
 
-    /// Permitted choices of all environments in their present states, as an array that the next call overwrites; `None` if all choices are
+    /// Permitted choices of all environments in their current states, as an array that the next call overwrites; `None` if all choices are
     /// always permitted.
     fn masks(&self, py: Python) -> PyResult<Option<Py<PyArray2<bool>>>> {
         let state = self.ready(py)?;

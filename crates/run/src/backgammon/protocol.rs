@@ -23,7 +23,7 @@ crate::questions! {
     /// Returns to the previous session. The current session becomes the previous session if a user plays in it.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
-    /// Returns an engine's analysis of the game session's present position.
+    /// Returns an engine's analysis of the game session's current position.
     Hint { engine: Engine } -> Analysis,
     /// Reviews the user's last move in the game session.
     Review { engine: Engine } -> Review,

@@ -1,5 +1,5 @@
 //! The backgammon room: a learner that trains an agent by self-play. Tests compare the agent with baselines, and earlier copies of the
-//! agent are kept as opponents. Analysis and game sessions do not affect training. Questions are answered with the weights after the newest
+//! agent are kept as opponents. Analysis and game sessions do not affect training. Questions are answered with the weights after the latest
 //! complete iteration.
 
 use super::frozen::Kept;

@@ -1,4 +1,4 @@
-//! The present and the previous game session, and answers to questions about sessions and positions.
+//! The current and the previous game session, and answers to questions about sessions and positions.
 
 use super::analysis;
 use super::players::PlayerPool;

@@ -34,7 +34,7 @@ plain_data! {
         pub choices: Vec<String>,
         /// Number of numbers in an action; 1 for a choice.
         pub numbers: u32,
-        /// Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice.
+        /// Minimum and maximum number of an action: two real numbers, or the indices of the first and the last choice.
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
@@ -43,7 +43,7 @@ plain_data! {
         pub step_limit: u32,
         /// Mean test return at which the task counts as solved; null if no return counts as solved.
         pub solved_at: Option<f64>,
-        /// Approximate smallest and greatest return of an episode, for the axis of a chart.
+        /// Approximate minimum and maximum return of an episode, for the axis of a chart.
         pub returns: [f64; 2],
         /// Display time in seconds of one step of the environment that the page shows large.
         pub step_s: f64,
@@ -101,14 +101,14 @@ plain_data! {
         /// Second environment, in which the agent plays from the same state while the user is in control; null while the agent is in
         /// control.
         pub rival: Option<Body>,
-        /// Last finished rounds of the user against the agent, at most twenty, newest last.
+        /// Last finished rounds of the user against the agent, at most twenty, latest last.
         pub rounds: Vec<Round>,
         /// Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers
         /// of an action.
         pub odds: Vec<f64>,
         /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
-        /// Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+        /// Maximum return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
         /// first episode.
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
@@ -155,8 +155,8 @@ plain_data! {
         pub colour: String,
     }
 
-    /// Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer contains
-    /// only some of the environments, and the next answers contain the others.
+    /// Pictures of the small environments. The number of shapes in an answer is limited. If the pictures have more shapes, an answer
+    /// contains only some of the environments, and the next answers contain the others.
     pub struct Crowd {
         /// Number of the small environments; 0 if the environment draws no pictures.
         pub count: u32,

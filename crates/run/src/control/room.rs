@@ -39,7 +39,7 @@ impl<F: Opens> Control<F> {
         Control { ppo, seed, stage, crowd: None, preview: Preview::new(), trail, files: PhantomData }
     }
 
-    /// Tests the policy on fresh episodes, without an effect on training. Returns the test row: mean, least and greatest return, and the
+    /// Tests the policy on fresh episodes, without an effect on training. Returns the test row: mean, minimum and maximum return, and the
     /// number of episodes.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))

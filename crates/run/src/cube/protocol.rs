@@ -119,7 +119,7 @@ plain_data! {
         pub steps: u32,
         /// Number of states generated so far, including the states of narrower beams that failed.
         pub nodes: f64,
-        /// Smallest estimated number of moves left among all generated states; null if there is no estimate.
+        /// Minimum estimated number of moves left among all generated states; null if there is no estimate.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
         /// Reason for the end of a search without a solution; null if the search is in progress or found a solution.
@@ -142,7 +142,7 @@ plain_data! {
 
     /// Curriculum and replay (the stored transitions) of a learner that plays episodes.
     pub struct Inside {
-        /// Present depth of the curriculum, in scramble moves.
+        /// Current depth of the curriculum, in scramble moves.
         pub stage: u32,
         /// Statistics of each depth, from 1 to the maximum depth of the curriculum.
         pub depths: Vec<CurriculumDepth>,
@@ -168,7 +168,7 @@ plain_data! {
         /// Histogram of the priorities of all transitions: bin `i` has the share of priorities from `2^(i - 12)` to `2^(i - 11)`. The first
         /// bin also covers all smaller priorities, the last bin all greater ones.
         pub priorities: Vec<f32>,
-        /// Transitions with the greatest priorities, in descending order of priority.
+        /// Transitions with the highest priorities, in descending order of priority.
         pub top: Vec<TransitionView>,
     }
 
@@ -179,7 +179,7 @@ plain_data! {
         pub reward: f32,
         pub done: bool,
         pub priority: f32,
-        /// Present outputs of the network for all actions in the transition's state.
+        /// Current outputs of the network for all actions in the transition's state.
         pub q: Vec<f32>,
     }
 }

@@ -1,6 +1,6 @@
-//! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
-//! beginning. If offloading begins during the search, the search continues with the weights of that moment. If a beam fails, the search
-//! tries a beam of twice the width, provided that the limits on nodes (generated states) and memory allow it.
+//! Search for a solution of one state. The run advances the search in slices. The search uses the weights of the moment at which it begins.
+//! If offloading begins during the search, the search continues with the weights of that moment. If a beam fails, the search tries a beam
+//! of twice the width, provided that the limits on nodes (generated states) and memory allow it.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -169,7 +169,7 @@ impl<P: Known> Solving<P> {
         let SolveView { steps, nodes, nearest, .. } = self.view;
         let how = match stop {
             Stop::Steps => format!("it was not solved within {steps} moves"),
-            Stop::Nodes => format!("it was not solved within the limit of nodes, {steps} moves ahead"),
+            Stop::Nodes => format!("the search looked {steps} moves ahead and reached the limit of nodes"),
             Stop::Nothing => format!("after {steps} moves all continuations repeat earlier states"),
         };
         let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest state has an estimated {nearest:.1} moves left"));

@@ -14,7 +14,7 @@ crate::questions! {
     Population {} -> PopulationView,
     /// For each gate of a member, returns its operation and the certainty of this operation, in the order of the automaton's parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid with the given size and start. A copy of the member's present automaton computes the grid's steps: the soft automaton
+    /// Begins a grid with the given size and start. A copy of the member's current automaton computes the grid's steps: the soft automaton
     /// if `soft` is true, else the hardened automaton.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
     /// Runs the grid for `steps` steps.

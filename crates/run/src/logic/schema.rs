@@ -13,7 +13,7 @@ pub(super) static SCHEMA: Schema = Schema {
         updates: "Updates", "Optimiser steps of all members.", unit("updates"), brief("updates");
         gate_cells: "Gate evaluations", "Gates times cells times steps in training rollouts.", unit("gate-cells");
         ended: "Runs ended", "Members that became perfect or were restarted.", unit("runs");
-        perfect_runs: "Perfect runs", "Members with all cells right.", unit("runs"), brief("perfect");
+        perfect_runs: "Perfect runs", "Members whose cells are all correct.", unit("runs"), brief("perfect");
     },
     metrics: columns! {
         loss: "Soft loss",
@@ -34,17 +34,17 @@ pub(super) static SCHEMA: Schema = Schema {
     },
     tests: columns! {
         perfect: "Correct cells",
-            "Share of right cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
-             cells.", chart("perfect"), share, brief("right"), lead("share of correct test cells");
-        larger: "Right on a larger grid",
-            "Share of right cells on a larger grid and after more steps than in training, if the task allows it.",
+            "Share of correct cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
+             cells.", chart("perfect"), share, brief("correct"), lead("share of correct test cells");
+        larger: "Correct on a larger grid",
+            "Share of correct cells on a larger grid and after more steps than in training, if the task allows it.",
             chart("generalisation"), share, brief("larger");
-        damaged: "Right around damage",
-            "Share of right cells around a block that stays blank.", chart("generalisation"), share;
-        healed: "Right after damage",
-            "Share of right cells after a block was blanked and released.", chart("generalisation"), share, brief("healed");
-        long: "Right in the long run",
-            "Mean share of right cells over thousands of steps, each with a random block blanked.", chart("generalisation"), share;
+        damaged: "Correct around damage",
+            "Share of correct cells around a block that stays blank.", chart("generalisation"), share;
+        healed: "Correct after damage",
+            "Share of correct cells after a block was blanked and released.", chart("generalisation"), share, brief("healed");
+        long: "Correct in the long run",
+            "Mean share of correct cells over thousands of steps, each with a random block blanked.", chart("generalisation"), share;
         success: "Success rate",
             "Share of ended runs that were perfect.", chart("success"), share, brief("success");
         gates: "Gates of the circuit",

@@ -18,7 +18,7 @@ type Name = (u32, u64);
 #[derive(Default)]
 pub struct Tests {
     test: Option<Test>,
-    /// Verdict on each circuit: the share of right cells in the circuit's confirmation, or in a test that found errors. The result of a
+    /// Verdict on each circuit: the share of correct cells in the circuit's confirmation, or in a test that found errors. The result of a
     /// later test is limited to this share. A circuit with errors therefore cannot pass a later test by luck.
     verdicts: BTreeMap<Name, f64>,
 }

@@ -35,7 +35,7 @@ impl Writer {
             return Err(RunError::Monitor { why });
         }
         if about.len() > 8 * TEXT_WORDS {
-            return Err(RunError::Monitor { why: format!("{} bytes about the machine do not fit", about.len()) });
+            return Err(RunError::Monitor { why: format!("the description of the process is too long: {} bytes", about.len()) });
         }
         // The magic number is 0 until the header is complete, so that no reader uses a partial header.
         words[AT_MAGIC].store(0, Relaxed);

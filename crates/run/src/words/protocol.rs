@@ -1,5 +1,5 @@
 //! Plain data that only the words room exchanges: the model and its text, the model's predictions for a text, and texts that the model
-//! writes. The surprise at a token is the negative logarithm of the token's predicted probability. Answers use the weights of the newest
+//! writes. The surprise at a token is the negative logarithm of the token's predicted probability. Answers use the weights of the latest
 //! step, except that a text in progress is completed with the weights from its beginning. Questions do not affect training. This file
 //! contains no behaviour.
 

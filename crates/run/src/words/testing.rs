@@ -16,7 +16,7 @@ use worlds::words::{Tokenizer, WindowPredictors};
 /// Approximate number of multiply-adds in a slice.
 const SLICE: u64 = 200_000_000;
 
-/// A test in progress. It uses the weights that were present at its beginning.
+/// A test in progress. It uses the weights at its beginning.
 pub struct Test {
     phase: Phase,
     /// Number of iterations and number of training tokens after which the tested weights were copied. Training may continue during the

@@ -10,7 +10,7 @@ use run::protocol::{Config, KnobKind, Value};
 const SLICES: u32 = 3000;
 /// Duration of a slice, in seconds. An iteration of some dozens of slices counts as long.
 const SLICE_S: f64 = 0.05;
-/// Memory of a run, in bytes, up to which it is a test of the usual tier. Runs with more memory have more work.
+/// Maximum memory, in bytes, of a run that `npm test` tests. Runs with more memory have more work, and only `npm test -- --all` tests them.
 const USUAL_BYTES: u64 = 24 << 20;
 
 /// Returns the values at the limits of a knob, or all values of a choice.

@@ -183,7 +183,7 @@ proptest! {
                 let widest = got.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1);
                 prop_assert!(widest <= (last / 1024).next_power_of_two().max(1), "{widest} of {last}");
                 let newest: Vec<u32> = (last.saturating_sub(512) + 1..=last).collect();
-                prop_assert!(got.ends_with(&newest), "the newest 512 rows are incomplete");
+                prop_assert!(got.ends_with(&newest), "the latest 512 rows are incomplete");
             }
         }
         for event in received {

@@ -28,7 +28,7 @@ pub struct Cube {
     pub owner: Option<Player>,
 }
 
-/// Largest cube value, as in GNU Backgammon. This limit prevents overflow of points.
+/// Maximum cube value, as in GNU Backgammon. This limit prevents overflow of points.
 pub(super) const MOST_CUBE: u32 = 4096;
 
 /// State of a match with respect to the Crawford game, which is played without the cube.

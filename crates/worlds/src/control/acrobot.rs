@@ -28,12 +28,12 @@ pub const INERTIA: f64 = 1.0;
 /// Absolute value of the motor's torque, N·m. An action applies this torque in one direction, applies no torque, or applies this torque in
 /// the other direction.
 pub const TORQUE: f64 = 1.0;
-/// Largest absolute speeds of angle 1 and of angle 2, rad/s.
+/// Maximum absolute speeds of angle 1 and of angle 2, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
 pub const STEP_S: f64 = 0.2;
 /// Each number of an initial state is uniform within ± this bound, and is rounded to f32.
 pub const RESET_SPREAD: f64 = 0.1;
-/// Largest number of steps of an episode.
+/// Maximum number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
 
 static SPEC: Spec = Spec {

@@ -28,11 +28,11 @@ pub const FORCE: f64 = 10.0;
 pub const STEP_S: f64 = 0.02;
 /// Distance from the centre of the track to its ends, m.
 pub const X_LIMIT: f64 = 2.4;
-/// Largest angle of the pole from upright: 12°, in rad.
+/// Maximum angle of the pole from upright: 12°, in rad.
 pub const THETA_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
 /// Each number of an initial state is uniform within ± this bound.
 pub const RESET_SPREAD: f64 = 0.05;
-/// Largest number of steps of an episode.
+/// Maximum number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
 /// Length of an observation: position (m) and speed (m/s) of the cart, angle (rad) and angular speed (rad/s) of the pole.
 pub const OBSERVATION: usize = 4;

@@ -30,7 +30,7 @@ pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
 pub const STEP_S: f64 = 0.02;
 /// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 10.0;
-/// Largest number of steps of an episode.
+/// Maximum number of steps of an episode.
 pub const STEP_LIMIT: u32 = 1000;
 /// Bound of each component of the random force in the first step of an episode, N.
 pub const FIRST_FORCE: f64 = 1000.0;
@@ -63,7 +63,7 @@ const LEG_IN: f64 = 0.4;
 const LEG_OUT: f64 = 0.9;
 /// Speed of the motor that turns a leg inwards, rad/s.
 const LEG_SPEED: f64 = 0.3;
-/// Largest torque of a leg's motor, N·m.
+/// Maximum torque of a leg's motor, N·m.
 const LEG_TORQUE: f64 = 40.0;
 /// Absolute value of the initial angle of a leg from upright, rad. At this angle of the leg, the hinge angle is 0.
 const LEG_LEAN: f64 = 0.05;
@@ -84,7 +84,7 @@ const SIDE_AWAY: f64 = 12.0 / 30.0;
 const SIDE_ALONG: f64 = 17.0 / 30.0;
 /// Height of the side engines above the craft's origin, m, for the y coordinate of the engines in the world.
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
-/// Largest absolute value of the random numbers from which the offset of an engine's position is computed, m.
+/// Maximum absolute value of the random numbers from which the offset of an engine's position is computed, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
 /// Names of the numbers in a state of the reference, with their units.
@@ -454,7 +454,7 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Largest number of craft whose velocities are solved together (see `sweeps`): the number of lanes of the widest vector.
+/// Maximum number of craft whose velocities are solved together (see `sweeps`): the number of lanes of the widest vector.
 const TOGETHER: usize = 16;
 
 /// Many craft in f32. Craft in free flight are stepped one by one. The velocities of other craft are solved together, one craft per vector
@@ -465,13 +465,13 @@ pub struct LunarLanders {
     rng: Rng,
     first: u32,
     crafts: Vec<Craft<f32>>,
-    /// Random key of the engines' offsets in each craft's present episode.
+    /// Random key of the engines' offsets in each craft's current episode.
     noise: Vec<[u32; 2]>,
     /// Number of steps that each craft has taken in its episode.
     steps: Vec<u32>,
     /// Number of each craft's earlier episodes.
     episodes: Vec<u32>,
-    /// Present observations, `[panels][OBSERVATION][PANEL]`.
+    /// Current observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
     /// Unfinished steps whose velocities will be solved together, each with the index of its craft.
     waiting: Vec<(usize, Step<f32>)>,

@@ -34,7 +34,7 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize, const ACTION: u
     count: usize,
     /// States, `[panels][STATE][PANEL]`.
     state: Buffer,
-    /// Present observations, `[panels][OBSERVATION][PANEL]`.
+    /// Current observations, `[panels][OBSERVATION][PANEL]`.
     shown: Buffer,
     /// Number of steps that each environment has taken in its episode, `[panels][PANEL]`.
     steps: Buffer<u32>,

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 /// Position of the left end of the road. The end is an inelastic wall.
 pub const X_MIN: f64 = -1.2;
 pub const X_MAX: f64 = 0.6;
-/// Largest speed, in road units per step.
+/// Maximum speed, in road units per step.
 pub const SPEED_LIMIT: f64 = 0.07;
 /// Change of the speed per step on the steepest slope, in road units per step.
 pub const GRAVITY: f64 = 0.0025;

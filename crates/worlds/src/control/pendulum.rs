@@ -21,12 +21,12 @@ pub const GRAVITY: f64 = 10.0;
 pub const MASS: f64 = 1.0;
 /// Length of the rod, m.
 pub const LENGTH: f64 = 1.0;
-/// Largest absolute value of the torque, N·m.
+/// Maximum absolute value of the torque, N·m.
 pub const TORQUE_LIMIT: f64 = 2.0;
-/// Largest absolute value of the angular speed, rad/s.
+/// Maximum absolute value of the angular speed, rad/s.
 pub const SPEED_LIMIT: f64 = 8.0;
 pub const STEP_S: f64 = 0.05;
-/// Largest absolute value of the initial angular speed, rad/s. The initial angular speed is uniform within ± this bound. The initial angle
+/// Maximum absolute value of the initial angular speed, rad/s. The initial angular speed is uniform within ± this bound. The initial angle
 /// is uniform over the circle.
 pub const RESET_SPEED: f64 = 1.0;
 /// Number of steps of every episode.

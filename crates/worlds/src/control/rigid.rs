@@ -90,15 +90,15 @@ pub const BODIES: usize = 3;
 pub const HINGES: usize = 2;
 /// Number of points of the ground, including both ends.
 pub const BENDS: usize = 11;
-/// Largest number of pieces of ground that a body touches. A body is narrower than a piece, so it touches at most two.
+/// Maximum number of pieces of ground that a body touches. A body is narrower than a piece, so it touches at most two.
 pub const TOUCHES: usize = 2;
 const CORNERS: usize = 6;
 
 /// Length of a piece of ground, m.
 pub const PIECE: f64 = 2.0;
-/// Largest number of position sweeps after a step.
+/// Maximum number of position sweeps after a step.
 const POSITION_SWEEPS: usize = 60;
-/// Largest number of position sweeps at a first touch.
+/// Maximum number of position sweeps at a first touch.
 const TOUCH_SWEEPS: usize = 20;
 /// Limit on the number of first touches of one body with one piece in a step. Once the number exceeds this limit, further touches of this
 /// body and this piece are ignored.
@@ -115,17 +115,17 @@ const BOX_MARGIN: f64 = 0.2 + SKIN;
 const CORRECTED: f64 = 0.2;
 /// Fraction of an overlap that a position sweep at a first touch corrects.
 const CORRECTED_AT_TOUCH: f64 = 0.75;
-/// Largest correction of a position in one position sweep, m.
+/// Maximum correction of a position in one position sweep, m.
 const MOST_CORRECTED: f64 = 0.2;
-/// Largest correction of an angle in one position sweep, rad (8°).
+/// Maximum correction of an angle in one position sweep, rad (8°).
 const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
-/// Largest distance by which a body moves in a step, m.
+/// Maximum distance by which a body moves in a step, m.
 const MOST_MOVED: f64 = 2.0;
-/// Largest angle by which a body turns in a step, rad.
+/// Maximum angle by which a body turns in a step, rad.
 const MOST_SPUN: f64 = std::f64::consts::FRAC_PI_2;
-/// Largest speed of a body that counts as at rest, m/s.
+/// Maximum speed of a body that counts as at rest, m/s.
 const REST_SPEED: f64 = 0.01;
-/// Largest spin of a body that counts as at rest, rad/s.
+/// Maximum spin of a body that counts as at rest, rad/s.
 const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Number of successive steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
@@ -207,7 +207,7 @@ pub struct Hinge<R> {
     pub high: R,
     /// Target speed of the motor, rad/s.
     pub speed: R,
-    /// Largest angular impulse of the motor in a step, N·m·s.
+    /// Maximum angular impulse of the motor in a step, N·m·s.
     pub most: R,
 }
 
@@ -290,7 +290,7 @@ pub struct Scene<R> {
     /// Number of successive steps in which all bodies were at rest, up to now.
     pub rested: u32,
     ground: [R; BENDS],
-    /// Largest height of the ground, m.
+    /// Maximum height of the ground, m.
     top: R,
 }
 

@@ -37,7 +37,7 @@ pub trait Real:
     }
 }
 
-/// Largest number of sweeps in a step. For a heavy body on light legs the sweeps do not converge, so this number affects the motion.
+/// Maximum number of sweeps in a step. For a heavy body on light legs the sweeps do not converge, so this number affects the motion.
 pub const SWEEPS: usize = 180;
 /// Index of the body of each touch, in the order of a sweep.
 pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];

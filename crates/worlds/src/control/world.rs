@@ -94,7 +94,7 @@ pub enum WorldError {
     Box { id: Text, count: u32, low: f64, high: f64 },
 }
 
-/// Largest permitted absolute value of a number in an action or a state. Larger values have no meaning, and their powers could overflow.
+/// Maximum permitted absolute value of a number in an action or a state. Larger values have no meaning, and their powers could overflow.
 const LARGEST: f64 = 1e6;
 
 /// Inputs of a step besides state and action.

@@ -38,9 +38,9 @@ struct Pair {
     words: Vec<u32>,
 }
 
-/// Largest number of bytes from which pairs are learned. More bytes hardly change the most frequent pairs, but cost time and memory.
+/// Maximum number of bytes from which pairs are learned. More bytes hardly change the most frequent pairs, but cost time and memory.
 pub const SAMPLE_BYTES: usize = 64 << 20;
-/// Smallest number of bytes that one call reads, so that the part read contains several pieces.
+/// Minimum number of bytes that one call reads, so that the part read contains several pieces.
 const LEAST: usize = 1024;
 /// Number of contiguous stretches in the sample of a long text.
 const STRETCHES: usize = 64;

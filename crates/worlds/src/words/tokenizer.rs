@@ -31,7 +31,7 @@ enum Way {
     Bpe(HashMap<[u32; 2], u32>),
 }
 
-/// Largest number of tokens of a vocabulary.
+/// Maximum number of tokens of a vocabulary.
 pub const MOST_TOKENS: usize = 1 << 20;
 
 impl Tokenizer {
@@ -171,7 +171,7 @@ impl Tokenizer {
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
-/// Largest number of cached pieces.
+/// Maximum number of cached pieces.
 const KNOWN: usize = 1 << 17;
 
 impl Known {
@@ -250,7 +250,7 @@ fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     tokens
 }
 
-/// Largest number of bytes in a piece, and therefore in a token.
+/// Maximum number of bytes in a piece, and therefore in a token.
 pub(super) const LONGEST: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@ use worlds::texts;
 
 /// Distance by which an action of 1 in one coordinate moves the point in one step.
 const STRIDE: f64 = 0.1;
-/// Largest absolute value of a coordinate at the beginning of an episode.
+/// Maximum absolute value of a coordinate at the beginning of an episode.
 const AWAY: f64 = 1.0;
 /// Squared distance from the origin within which an episode terminates.
 const NEAR: f64 = 0.01;

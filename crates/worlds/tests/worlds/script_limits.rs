@@ -187,7 +187,7 @@ const CONSTRUCTS: [Construct; 44] = [
     ("problems of the grammar", |size| lines(size, 0, |_| "x = = 1".into())),
 ];
 
-/// Largest number of allocations for a file. The compiler makes about four million in a second.
+/// Maximum number of allocations for a file. The compiler makes about four million in a second.
 const MOST: u64 = 4_000_000;
 
 /// Compiles a file of the largest size. Returns a description if the compiler makes too many allocations.

@@ -35,7 +35,7 @@ const REWARD_TOUR: Step[] = [
 /** Matches the line number and the message of an error in the text of a notice. */
 const PLACE = /\bline (\d+): (.+)$/s;
 
-/** Least time between two pictures of the preview, in ms. With reduced motion, the picture changes once a second. */
+/** Minimum time between two pictures of the preview, in ms. With reduced motion, the picture changes once a second. */
 const PREVIEW_MS = 50;
 const CALM_MS = 1000;
 

@@ -19,7 +19,7 @@ export interface Problem {
 }
 
 const DELAY_MS = 200;
-/** Largest number of problems in the list. */
+/** Maximum number of problems in the list. */
 const MOST = 20;
 
 /** Returns the offset of a column in a line of text. CodeMirror counts characters above U+FFFF as two. */

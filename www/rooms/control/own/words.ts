@@ -49,7 +49,7 @@ export const SHAPES = words([
   ["rect(x, y, w, h, colour)", "rectangle from its upper left corner"],
   ["circle(x, y, r, colour)", "circle around (x, y)"],
   ["line(x1, y1, x2, y2, colour)", "line"],
-  ["polygon([x1, y1, x2, y2, x3, y3], colour)", "polygon with any number of corners"],
+  ["polygon([x1, y1, x2, y2, x3, y3], colour)", "polygon with three or more corners"],
   ["text(x, y, what, colour)", "text or number, with its middle at (x, y)"],
 ]);
 

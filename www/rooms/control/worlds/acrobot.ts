@@ -73,7 +73,7 @@ const large: LargePainter = {
     const [a = 0, b = 0] = state;
     const height = -Math.cos(a) - Math.cos(a + b);
     const links = `${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"}`;
-    return `The single acrobot's tip is ${links} the bar; the line is 1 above`;
+    return `The single acrobot's tip is ${links} the bar; the line is 1 link above it`;
   },
 };
 
@@ -82,10 +82,11 @@ export const acrobot: World = {
   title: "An agent that learns to swing acrobots up",
   many: "acrobots",
   one: "acrobot",
-  lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
-  legend: ["tip far below", "below the bar", "above it", "at the line"],
+  lead: (environments) =>
+    `${environments} acrobots share one network. A motor bends only their middle joint. They learn to reach the line.`,
+  legend: ["tip far below", "below the bar", "above the bar", "at the line"],
   returns: "here, −1 for each step until the tip is above the line, so −500 is an attempt that never reached it",
-  returnsShort: "minus the steps to the line; circles: tests, bars: their range",
+  returnsShort: "minus the steps to the line; circles are tests, bars their ranges",
   invite: "The agent acts. Take the controls and reach the line first.",
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],

@@ -89,7 +89,7 @@ export function any(environment: Environment): World {
     lead: (environments) => `${environments} environments share one network, which learns to ${environment.summary}.`,
     legend: ["just begun", "10 steps", "50 steps", "200 steps or more"],
     returns: `here, from about ${minus(environment.returns.join(" to "))}`,
-    returnsShort: "rewards of an episode; circles: tests, bars: their range",
+    returnsShort: "rewards of an episode; circles are tests, bars their ranges",
     invite: "The agent acts. Take the controls with the arrow keys.",
     inviteTouch: "The agent acts. Take the controls.",
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},

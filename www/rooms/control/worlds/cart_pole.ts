@@ -26,13 +26,13 @@ const AGES = [25, 100, 250] as const;
 /** Time for which a fallen pole is drawn. */
 const FALL_MS = 320;
 /**
- * Least lean of the pole in the last observation for which the end of an episode counts as a fall. It is less than the limit of 12 degrees,
- * because the pole crosses the limit only in the step after this observation.
+ * Minimum lean of the pole in the last observation for which the end of an episode counts as a fall. It is less than the limit of 12
+ * degrees, because the pole crosses the limit only in the step after this observation.
  */
 const FALLING_RAD = 0.1;
 /**
- * Least distance of the cart from the middle in the last observation for which the end of an episode also counts as a fall. It is less than
- * the limit of 2.4 m, because the cart crosses the limit only in the step after this observation.
+ * Minimum distance of the cart from the middle in the last observation for which the end of an episode also counts as a fall. It is less
+ * than the limit of 2.4 m, because the cart crosses the limit only in the step after this observation.
  */
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
@@ -275,7 +275,7 @@ export const cartPole: World = {
   lead: (environments) => `${environments} poles share one network, which learns to keep them upright by trial and error.`,
   legend: ["just begun", "½ s", "2 s", "5 s or more upright"],
   returns: "here, the number of steps the pole stayed up, 500 at most",
-  returnsShort: "steps upright; circles: tests, bars: their range",
+  returnsShort: "steps upright; circles are tests, bars their ranges",
   invite: "Drag the cart or the pole, or use the arrow keys. Training continues.",
   inviteTouch: "Drag the cart or the pole. Training continues.",
   controls: { left: 0, right: 1 },

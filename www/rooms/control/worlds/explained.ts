@@ -96,7 +96,8 @@ const worlds: Record<string, Explanation> = {
         "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}",
       ) +
       "<p>The reward of a step is the increase of Φ, minus 0.3 for the main engine or 0.03 for a side engine. The reward of the last " +
-      "step is −100 instead after a crash or outside the picture, and 100 at rest on the ground. As in Gymnasium's LunarLander-v3.</p>",
+      "step is −100 instead after a crash or beyond the left or right edge, and 100 at rest on the ground. As in Gymnasium's " +
+      "LunarLander-v3.</p>",
   },
 };
 

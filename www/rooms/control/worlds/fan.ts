@@ -5,7 +5,7 @@ import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, veil, type EnvironmentsPainter, type Size } from "./world";
 
-/** Largest number of rods whose lines are drawn in the fan. The tips of all rods are drawn. */
+/** Maximum number of rods whose lines are drawn in the fan. The tips of all rods are drawn. */
 const MOST_RODS = 768;
 
 export type Circle = { x: number; y: number; radius: number };
@@ -19,7 +19,7 @@ export interface Rods {
   /** Style of the rods in the fan: opacity of class 0, increase of the opacity per class, and line width in px. */
   fan: { alpha: number; grows: number; width: number };
   tip: { alpha: number; radius: number };
-  /** Style of the rods in the grid: link length and line width as shares of a cell, and the least line width in px. */
+  /** Style of the rods in the grid: link length and line width as shares of a cell, and the minimum line width in px. */
   cell: { link: number; width: number; least: number };
 }
 

@@ -289,7 +289,7 @@ export const lunarLander: World = {
   returns:
     "here, points for approaching the pad slowly and upright, 10 for each leg on the ground, minus the fuel, and at the end 100 for " +
     "coming to rest or −100 for a crash",
-  returnsShort: "landing points; circles: tests, bars: their range",
+  returnsShort: "landing points; circles are tests, bars their ranges",
   invite: "The agent flies it. Take the controls: left, right, and up for the main engine.",
   controls: { left: 1, right: 3, up: 2, rest: 0 },
   hues: ["hair", "minus", "thrust", "plus"],

@@ -222,7 +222,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
   },
 });
 
-const LEGEND: World["legend"] = ["little energy", "half the energy", "most of it", "enough for the flag"];
+const LEGEND: World["legend"] = ["little energy", "half the energy", "most of the energy", "enough for the flag"];
 
 export const mountainCar: World = {
   name: "MountainCar",
@@ -232,7 +232,7 @@ export const mountainCar: World = {
   lead: (environments) => `${environments} cars share one network. Their motor is weaker than the hill, so they must learn to swing.`,
   legend: LEGEND,
   returns: "here, −1 for each step until the flag, so −200 is a car that never arrived",
-  returnsShort: "minus the steps to the flag; circles: tests, bars: their range",
+  returnsShort: "minus the steps to the flag; circles are tests, bars their ranges",
   invite: "The agent drives. Take the controls and reach the flag first.",
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
@@ -247,7 +247,7 @@ export const mountainCarContinuous: World = {
   title: "An agent that learns to save throttle",
   lead: (environments) => `${environments} cars share one network. They must swing up to the flag with little throttle.`,
   returns: "here, 100 for the flag, minus a tenth of the throttle squared at each step",
-  returnsShort: "100 minus the throttle used; circles: tests, bars: their range",
+  returnsShort: "100 minus the throttle used; circles are tests, bars their ranges",
   controls: {},
   hues: [],
   environments: () => new Hill(0.45),

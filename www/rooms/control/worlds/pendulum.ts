@@ -77,7 +77,7 @@ export const pendulum: World = {
   lead: (environments) => `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
   legend: ["hanging", "lower half", "upper half", "upright"],
   returns: "here, minus the cost of the angle, the speed and the torque over 200 steps; a rod that only hangs gets about −1,200",
-  returnsShort: "minus the cost; circles: tests, bars: their range",
+  returnsShort: "minus the cost; circles are tests, bars their ranges",
   invite: "The agent acts. Take the controls and hold the rod upright.",
   controls: {},
   hues: [],

@@ -7,7 +7,7 @@ import { paint } from "../own/paint";
 import type { Crowd, Tile } from "../protocol";
 import { CLASSES, type CrowdPictures } from "./world";
 
-/** Least time between two requests, in ms. With reduced motion, the pictures change once a second. */
+/** Minimum time between two requests, in ms. With reduced motion, the pictures change once a second. */
 const EVERY_MS = 50;
 const CALM_MS = 1000;
 /** Space between two pictures, and width of a picture's frame, in px. */

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{BufRead, Write};
 
-/// Largest number of names that the description of an environment lists in full.
+/// Maximum number of names that the description of an environment lists in full.
 const MOST_NAMES: usize = 16;
 
 #[derive(Deserialize)]

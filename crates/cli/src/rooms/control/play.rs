@@ -24,7 +24,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Largest number of steps per second.
+/// Maximum number of steps per second.
 const FASTEST: f64 = 1000.0;
 
 #[derive(Debug, Args)]

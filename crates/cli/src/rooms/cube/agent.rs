@@ -26,7 +26,7 @@ pub struct MethodArgs {
     /// Weight of the moves made so far, for A*. The estimated number of remaining moves has weight 1
     #[arg(long, value_parser = weight, allow_negative_numbers = true, value_name = "W")]
     weight: Option<f32>,
-    /// Largest number of generated states
+    /// Maximum number of generated states
     #[arg(long, value_parser = nodes, allow_negative_numbers = true, value_name = "N")]
     nodes: Option<u32>,
 }

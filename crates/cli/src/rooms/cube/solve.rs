@@ -38,7 +38,7 @@ Each cube gets one line, in order:
 is not solved within the limits, gets:
   {\"error\":\"the problem\",\"next_step\":\"the remedy\"}
 
-The agent is that of a checkpoint (--from). Without --from it is the newest run of this cube in the user's cache. If there is none,
+The agent is that of a checkpoint (--from). Without --from it is the latest run of this cube in the user's cache. If there is none,
 a new agent is trained for --seconds and saved there.";
 
 #[derive(Clone, Debug, Args)]

@@ -27,7 +27,7 @@ pub struct GenerateArgs {
     /// Prompt, or - for standard input [default: the prompt of the run's samples]
     #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Largest number of tokens
+    /// Maximum number of tokens
     #[arg(
         long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000),
         allow_negative_numbers = true, value_name = "N",

@@ -19,7 +19,7 @@ pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
     /// Value of the setting `clip_value` with which the machine's graph of the loss was built.
     pub clip_value: bool,
-    /// Output of the latest iteration, with the current state of the environments; valid only if `has_output`.
+    /// Output of the latest iteration, with the current state of the environments; valid only if `has_output` is true.
     pub output: IterationOutput,
     pub has_output: bool,
     /// True if an iteration has started and its output has not arrived.

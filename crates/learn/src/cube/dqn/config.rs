@@ -110,7 +110,7 @@ settings! {
         live updates_per_move: usize = 4, [count(1.0, 10_000.0), "Updates per move", "updates",
             "Updates of the network between two moves of all episodes."];
         live slack: usize = 10, [whole(0.0, MOST_SLACK as f64), "Extra moves", "moves",
-            "An episode ends unsolved after this many moves more than its scramble has."];
+            "An episode ends without a solution if it has this many more moves than its scramble."];
         live epsilon: f32 = 1.0, [SHARE, "Initial exploration ε", "",
             "Share of random moves at the start."];
         live epsilon_end: f32 = 0.05, [SHARE, "Final exploration ε", "", "Share of random moves after the decay."];

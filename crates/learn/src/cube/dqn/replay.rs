@@ -1,5 +1,5 @@
 //! Replay: a ring buffer of transitions, sampled uniformly or by priority (Schaul et al., "Prioritized experience replay", 2016). A
-//! priority is `(|error| + floor)^alpha`. A new transition gets the greatest priority so far, so that it is sampled soon. For a batch, the
+//! priority is `(|error| + floor)^alpha`. A new transition gets the maximum priority so far, so that it is sampled soon. For a batch, the
 //! sum of priorities is divided into equal ranges, and each sample is drawn from its own range. Importance weights correct the sampling
 //! bias.
 
@@ -154,7 +154,7 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Computes the importance weights of a batch, `(len · priority / total)^-beta`, and scales them so that the greatest weight is 1. With
+    /// Computes the importance weights of a batch, `(len · priority / total)^-beta`, and scales them so that the maximum weight is 1. With
     /// uniform sampling, all weights are 1.
     pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
         let Some(tree) = &self.tree else { return weights.fill(1.0) };

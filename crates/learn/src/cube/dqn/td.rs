@@ -80,7 +80,7 @@ pub struct Targets {
 
 impl Targets {
     /// Computes the targets of a batch into `values`. `trained` and `target` are the two networks' action values of the next states.
-    /// `trained` is used only with `double`.
+    /// `trained` is used only if `double` is true.
     pub fn fill<P: Copy>(&self, batch: &[Transition<P>], trained: &[f32], target: &[f32], actions: usize, values: &mut [f32]) {
         let (least, most) = self.rewards.bounds();
         let returns: [[(f32, f32); 2]; MOST_STEPS + 1] =
@@ -109,9 +109,9 @@ pub enum Loss {
     Huber(f32),
 }
 
-/// Compiles a plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The output `loss` is the loss. The output
-/// `taken` contains the network's values of the actions in `action`. The plan computes a shard of `rows` samples from a batch of `all`
-/// samples. The losses and gradients of all shards sum to those of the batch.
+/// Compiles a plan with the inputs `active`, `action`, `target` and, if `weighed` is true, `weight`. The output `loss` is the loss. The
+/// output `taken` contains the network's values of the actions in `action`. The plan computes a shard of `rows` samples from a batch of
+/// `all` samples. The losses and gradients of all shards sum to those of the batch.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,

@@ -22,7 +22,7 @@ pub(super) enum Equal {
     Ends,
     /// Equal gates have the same values in all states of the inputs. The list contains these values for each wire.
     States(Vec<Rc<[Word]>>),
-    /// Equal gates are the same function of a few earlier wires.
+    /// Equal gates compute the same function of a few earlier wires.
     Cuts,
 }
 

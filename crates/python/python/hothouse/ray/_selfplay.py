@@ -3,7 +3,7 @@
 The learner is a Ray actor. At the start of a round, it puts the data for the games into the object store. Ray tasks play ranges of
 games, and the learner consumes the results in order. Meanwhile the learner does work that does not need the results. The result of a
 game depends only on the game's number and the state at the start of the round. (If searches are batched, the unit is not a game but
-all games of one of the run's actors.) If a worker dies, its range is played again. If the learner dies, it restarts from the newest
+all games of one of the run's actors.) If a worker dies, its range is played again. If the learner dies, it restarts from the latest
 checkpoint of the driver. These failures do not affect the digest.
 """
 

@@ -20,7 +20,7 @@ class Trainable(tune.Trainable):
 
     Config: `room`, `variant` and `seed` as in `hothouse.Run`; the limits `steps`, `seconds` and `until_solved`; and `each`, the seconds
     of training between two results (default 1). The trial ends at the first limit that it reaches. All other entries are knobs. A result
-    contains the newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
+    contains the latest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
 
     A trial can load another trial's checkpoint, as population-based training requires. It then continues the other run, but with the
     live knobs of its own config. All other knobs are those of the checkpoint and cannot be mutated.

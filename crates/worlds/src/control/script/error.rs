@@ -30,7 +30,7 @@ impl Problem {
     }
 }
 
-/// Largest number of characters of code that [`Problem::located`] shows.
+/// Maximum number of characters of code that [`Problem::located`] shows.
 const LONGEST: usize = 40;
 
 /// Removes the problems after the first one in the line `last`. The problems must be sorted.

@@ -9,7 +9,7 @@ pub const BLOCK: usize = 128;
 /// Row number of an operand that an instruction does not have. As the row of a mask, `NONE` means all lanes.
 pub const NONE: u32 = u32::MAX;
 
-/// Largest number of loop passes (iterations) that a lane makes in one call of a program. All `while` loops and all ranges without a
+/// Maximum number of loop passes (iterations) that a lane makes in one call of a program. All `while` loops and all ranges without a
 /// constant length count together.
 pub const MOST_PASSES: u32 = 10_000;
 

@@ -2,7 +2,7 @@
 
 use super::error::{Problem, Span};
 
-/// Largest number of problems that are reported for a file.
+/// Maximum number of problems that are reported for a file.
 pub const MOST_PROBLEMS: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -87,7 +87,7 @@ impl Tree {
         Some(Node { decision, state, first, count, tried, visits, pending: 0, value: number(value)? })
     }
 
-    /// Returns true if the edges of a node are its legal actions, and lead to what follows from these actions.
+    /// Returns true if the edges of a node are its legal actions, and lead to the results of these actions.
     fn is_sound(&self, node: &Node, scratch: &mut Results) -> bool {
         let edges = &self.edges[node.first as usize..][..usize::from(node.count)];
         let mut listed: Vec<u16> = edges.iter().map(|edge| edge.action).collect();

@@ -22,7 +22,7 @@ fn decisions(learner: &Published) -> Vec<u32> {
     games.chunks_exact(16).map(|game| game[10]).collect()
 }
 
-/// Every game makes moves within the work of three of its searches, however short a round is.
+/// Each game makes a move after at most as much work as three of its searches, also if a round is shorter than a search.
 #[test]
 fn every_game_moves_however_short_a_round_is() {
     let settings = [

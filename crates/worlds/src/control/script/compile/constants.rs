@@ -10,9 +10,9 @@ use super::survey;
 use super::values::{List, Place, Slot, Value, constant_root};
 use std::rc::Rc;
 
-/// Largest value of the class attribute `limit`: the number of steps after which an episode is truncated.
+/// Maximum value of the class attribute `limit`: the number of steps after which an episode is truncated.
 const LARGEST_LIMIT: i32 = 1_000_000;
-/// Largest number of choices, and largest number of values in an action.
+/// Maximum number of choices, and maximum number of values in an action.
 const MOST_CHOICES: i32 = 1024;
 
 impl<'a> Lower<'a> {

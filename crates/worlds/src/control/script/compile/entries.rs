@@ -10,7 +10,7 @@ use super::outline::Definition;
 use super::similar::similar;
 use super::values::{List, Slot, SlotKind, Value};
 
-/// Largest number of values in an observation.
+/// Maximum number of values in an observation.
 const LONGEST_OBSERVATION: usize = 1024;
 
 impl<'a> Lower<'a> {

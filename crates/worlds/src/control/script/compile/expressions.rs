@@ -9,7 +9,7 @@ use super::lower::Lower;
 use super::similar::similar;
 use super::values::{JOINS, List, Slot, Value, code_of, copy_of};
 
-/// Largest number of values in a tuple, including those in tuples within it.
+/// Maximum number of values in a tuple, including those in tuples within it.
 const MOST_VALUES: usize = 256;
 
 impl<'a> Lower<'a> {

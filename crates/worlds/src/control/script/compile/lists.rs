@@ -10,7 +10,7 @@ use super::survey;
 use super::values::{List, Place, Shape, Slot, Value, View, copy_of, widest};
 use std::rc::Rc;
 
-/// Largest number of elements of a list.
+/// Maximum number of elements of a list.
 pub const LONGEST: usize = 4096;
 
 const THREE_DIMENSIONS: &str = "a list has at most two dimensions; write one list for each index of the third, or one with rows of `m * n` \
@@ -21,8 +21,8 @@ pub const CONSTANT_LENGTH: &str = "the length of a list is constant; write a num
 const COPY_OF_ROW: &str = "this list is a copy of a row, and the row would not change; write both indices: `a[i][j] = …`, or make a list \
                            of its own: `row = a[i][:]`";
 
-const COPY_OF_PARTS: &str = "this list is read from other lists, which would not change here; write the name of one list, or \
-                             make a list of its own: `a[:]`";
+const COPY_OF_PARTS: &str = "this list is a copy of elements of other lists, and those lists would not change; write the name of one \
+                             list, or make a list of its own: `a[:]`";
 
 /// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.
 #[derive(Clone, Copy)]

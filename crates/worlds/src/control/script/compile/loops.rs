@@ -12,9 +12,9 @@ use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Largest number of passes (iterations) of a loop that is unrolled.
+/// Maximum number of passes (iterations) of a loop that is unrolled.
 const MOST_UNROLLED: usize = 128;
-/// Largest number of expressions in all passes of a loop that is unrolled. Each function that the loop calls counts as 30 expressions per
+/// Maximum number of expressions in all passes of a loop that is unrolled. Each function that the loop calls counts as 30 expressions per
 /// pass.
 const MOST_EXPRESSIONS: usize = 1_500;
 

@@ -14,15 +14,15 @@ use super::values::{JOINS, List, Place, Root, Shape, Slot, SlotKind, Value, code
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Largest number of instructions of a program.
+/// Maximum number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
-/// Largest number of instructions that a call of a program runs. An instruction that writes `n` rows of a list counts as `n`. Repetitions
+/// Maximum number of instructions that a call of a program runs. An instruction that writes `n` rows of a list counts as `n`. Repetitions
 /// by `while` loops and by ranges without a constant length are not counted here, but when they run; see [`Op::Pass`].
 const MOST_WORK: usize = 2_000_000;
-/// Largest number of steps of the compiler for a file. A step is a visit of an expression, of a statement or of an item of a comprehension,
+/// Maximum number of steps of the compiler for a file. A step is a visit of an expression, of a statement or of an item of a comprehension,
 /// or the copy of a variable at a branch.
 const MOST_STEPS: usize = 3_000_000;
-/// Largest depth of nested blocks, expressions and calls.
+/// Maximum depth of nested blocks, expressions and calls.
 const MOST_LEVELS: u32 = 250;
 const TOO_LARGE: &str = "the calls and loops make the program too large here; use fewer passes, or fewer functions that call functions";
 /// Number of problems after which the translation ends.

@@ -61,7 +61,8 @@ impl<'a> Lower<'a> {
     fn second_name(&self, list: &List, root: &Root, expr: &'a Expr) -> (Span, String) {
         let Some(part) = self.named(expr) else {
             let code = code_of(root);
-            let message = format!("in Python, this list has rows of `{code}`; write `{}` for a copy", copy_of(&code, list.columns));
+            let message =
+                format!("in Python, this list shares its rows with `{code}`; write `{}` for a copy", copy_of(&code, list.columns));
             return (expr.span, message);
         };
         let is_whole = !matches!(expr.kind, ExprKind::List(_) | ExprKind::Comprehension { .. });

@@ -8,7 +8,7 @@ use super::lower::{Level, Lower};
 use super::values::{List, Place, Root, Shape, Slot, Value, is_constant};
 use std::collections::BTreeSet;
 
-/// Largest number of instructions of a short region (code that runs in some lanes only). A jump over a short region costs more than it
+/// Maximum number of instructions of a short region (code that runs in some lanes only). A jump over a short region costs more than it
 /// saves.
 const SHORT: usize = 6;
 

@@ -6,7 +6,7 @@ use crate::control::script::ast::{Arithmetic, Comparison, Expr, ExprKind};
 use crate::control::script::error::Span;
 use crate::control::script::token::TokenKind;
 
-/// Largest height of an expression's tree. A chain such as `a + b + c` has a level for each operator.
+/// Maximum height of an expression's tree. A chain such as `a + b + c` has a level for each operator.
 const MOST_HEIGHT: u32 = 100;
 
 /// An expression with the height of its tree.

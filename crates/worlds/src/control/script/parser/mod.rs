@@ -17,7 +17,7 @@ use super::lexer::lex;
 use super::token::MOST_PROBLEMS;
 use stream::Parser;
 
-/// Largest size of a file in bytes.
+/// Maximum size of a file in bytes.
 pub const LARGEST: usize = 100_000;
 
 /// Result of reading a file: the statements that the parser could read, and the errors.

@@ -5,7 +5,7 @@ use crate::control::script::ast::Name;
 use crate::control::script::error::{Problem, Span};
 use crate::control::script::token::{MOST_PROBLEMS, Token, TokenKind, Tokens};
 
-/// Largest depth of nested blocks and expressions.
+/// Maximum depth of nested blocks and expressions.
 const MOST_LEVELS: u32 = 50;
 
 /// Failure to parse a construct. The parser has reported the error.

@@ -18,13 +18,13 @@ use std::ops::Range;
 
 const FUNCTIONS: &str = include_str!("functions.wgsl");
 
-/// Largest number of 32-bit words in the variables of one function. The same limit applies to all tables together. WGSL guarantees memory
+/// Maximum number of 32-bit words in the variables of one function. The same limit applies to all tables together. WGSL guarantees memory
 /// for this number of words.
 const MOST_WORDS: usize = 2048;
-/// Largest number of instructions in the programs `begin`, `step` and `show` together. A driver compiles longer programs too slowly.
+/// Maximum number of instructions in the programs `begin`, `step` and `show` together. A driver compiles longer programs too slowly.
 const MOST_INSTRUCTIONS: usize = 8000;
 
-/// Largest number of instructions that a call of a program runs; see [`Program::work`]. A GPU cannot interrupt the steps of an iteration.
+/// Maximum number of instructions that a call of a program runs; see [`Program::work`]. A GPU cannot interrupt the steps of an iteration.
 const MOST_WORK: usize = 100_000;
 
 /// Translation of a file to WGSL.
