@@ -67,7 +67,7 @@ pub(crate) fn of_weights(weights: &[f32]) -> String {
 /// Text and remedy of the notice about a run that continues on a CPU with different rounding.
 pub(crate) const OTHER_ROUNDING: (&str, &str) = (
     "Another machine with different rounding trained part of this run, so its digests cannot be compared with other runs.",
-    "No action needed: training continues from the same weights.",
+    "Training continues from the same weights.",
 );
 
 fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
@@ -79,7 +79,7 @@ fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, 
             "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
         )
     } else if expected == reached {
-        (Level::Info, format!("Reproduced: {after} are those of the link, bit for bit."), "No action needed.")
+        (Level::Info, format!("Reproduced: {after} are those of the link, bit for bit."), "Training can continue.")
     } else {
         (
             Level::Warning,

@@ -188,7 +188,7 @@ impl<R: Room> Run<R> {
         let (count, after, unit) = (self.config.changes.len(), first.iteration, R::SCHEMA.iteration_word);
         let changes = if count == 1 { "a live change".into() } else { format!("{count} live changes") };
         let text = format!("This run replays {changes} of knobs, the first after {after} {unit}s.");
-        self.queue.notice(Level::Info, &text, "No action needed. A knob that you change makes this a different run.");
+        self.queue.notice(Level::Info, &text, "You need to do nothing. A knob that you change makes this a different run.");
     }
 
     fn set_running(&mut self, running: bool) {
