@@ -76,7 +76,7 @@ const drop = (page, name, text) =>
 /** Waits until the editor shows a file, which is recognised by its name and by words of its text. */
 async function showsFile(page, name, words) {
   await code(page).filter({ hasText: words }).waitFor();
-  await until(page, (name) => document.querySelector(".own-bar select")?.selectedOptions[0]?.textContent.startsWith(`${name},`), name);
+  await until(page, (name) => document.querySelector(".own-bar select")?.selectedOptions[0]?.textContent === name, name);
 }
 
 /** Text of a file whose rules fail in the third step. */
