@@ -139,7 +139,7 @@ async function undone(page, ready = async () => {}) {
     .first()
     .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   await fresh();
-  await notice(page, /Run.safetensors was loaded. The previous run is saved./);
+  await notice(page, /run.safetensors was loaded. The previous run is saved./);
   await again();
 
   await ready();
