@@ -7,7 +7,7 @@ export const named = (name: string, ...sample: Child[]): HTMLElement => h("div.n
 
 export const type = (): Child => [
   named("44 px", h("p.hero", "500 points")),
-  named("28 px", h("h1", "Poles that learn to balance")),
+  named("28 px", h("h1", "Carts that learn to balance their poles")),
   named("20 px", h("h2", "Heading of a dialog")),
   named("16 px", h("p.lead", "The status of the run in one or two sentences.")),
   named("14 px", h("p", "Text of the page, with ", h("a", { href: "#type" }, "a link"), ", a ", h("span.number", "number 1,024"), ".")),
