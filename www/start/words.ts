@@ -7,6 +7,9 @@ const PROMPT = "Once upon a time, a ";
 const TYPE_PX = 14;
 const LINE_PX = 20;
 
+/** Words, with the spaces before them. A longer word, which only an untrained network writes, can continue in the next line. */
+const PIECES = /\s*\S{1,16}|\s+$/g;
+
 export const words: Subject = {
   room: "words",
   title: "Words",
@@ -16,7 +19,7 @@ export const words: Subject = {
   draw(c, numbers, { width, height }) {
     c.font = font(TYPE_PX);
     let [x, y, at] = [0, LINE_PX, 0];
-    for (const word of String.fromCodePoint(...Array.from(numbers)).match(/\s*\S+|\s+$/g) ?? []) {
+    for (const word of String.fromCodePoint(...Array.from(numbers)).match(PIECES) ?? []) {
       const length = c.measureText(word).width;
       const wraps = x > 0 && x + length > width;
       if (wraps) [x, y] = [0, y + LINE_PX];

@@ -1,4 +1,4 @@
-//! What every tile does, and the clock of its picture.
+//! The trait of all tiles, and the clock of a picture.
 
 pub trait Tile {
     /// Runs one slice of the training, or of a test that measures the agent.
